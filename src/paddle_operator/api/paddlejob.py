@@ -1,0 +1,100 @@
+"""The PaddleJob object as types: what users write in `spec`, what we write in `status`.
+
+The pod template stays a plain mapping, because fields newer than this file must survive.
+"""
+
+from typing import Any
+
+import msgspec
+
+from paddle_operator.api.words import API_VERSION, KIND, CleanPodPolicy, Intranet, Mode, Phase
+
+
+class Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The base of every type here: immutable, camelCase on the wire, silent about defaults."""
+
+
+class Metadata(Struct, frozen=True):
+    """The part of an object's metadata that we read."""
+
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    finalizers: list[str] = []
+    owner_references: list[dict[str, Any]] = []
+    managed_fields: list[dict[str, Any]] = []
+    self_link: str = ""
+
+
+class RoleSpec(Struct, frozen=True):
+    """One role: how many members, and the pod each of them is."""
+
+    replicas: int
+    template: dict[str, Any] = {}
+
+
+class PaddleJobSpec(Struct, frozen=True):
+    ps: RoleSpec | None = None
+    worker: RoleSpec | None = None
+    intranet: Intranet = Intranet.POD_IP
+    clean_pod_policy: CleanPodPolicy = CleanPodPolicy.UNSET
+    with_gloo: int | None = None
+
+
+class PodReference(Struct, frozen=True):
+    """Upstream's ObjectReference to a pod, without the resourceVersion that made it change all the time."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+
+
+class RoleStatus(Struct, frozen=True):
+    """Counters of one role; zeros are not written, as upstream did."""
+
+    pending: int = 0
+    starting: int = 0
+    running: int = 0
+    failed: int = 0
+    succeeded: int = 0
+    refs: list[PodReference] = []
+
+
+class Condition(Struct, frozen=True, omit_defaults=False):
+    """A Kubernetes condition: one thing that is or is not so, since when and why."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+    last_transition_time: str
+    observed_generation: int = 0
+
+
+class PaddleJobStatus(Struct, frozen=True):
+    phase: Phase | None = None
+    mode: Mode | None = None
+    ps: RoleStatus | None = None
+    worker: RoleStatus | None = None
+    start_time: str | None = None
+    completion_time: str | None = None
+    observed_generation: int = 0
+    conditions: list[Condition] = []
+
+
+class PaddleJob(Struct, frozen=True):
+    metadata: Metadata
+    spec: PaddleJobSpec
+    api_version: str = API_VERSION
+    kind: str = KIND
+    status: PaddleJobStatus = PaddleJobStatus()

@@ -1,0 +1,83 @@
+"""Does what a plan says, in parallel, and reports what the server refused.
+
+Every step may have been done before by an operator that then died: an object that is there already and ours
+is success; an object that is gone already needs no deletion.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Any
+
+from paddle_operator.kube.bulk import all_of
+from paddle_operator.kube.client import Client
+from paddle_operator.kube.errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
+from paddle_operator.kube.expectations import Expectations
+from paddle_operator.kube.resources import CONFIG_MAPS, PODS, Resource
+from paddle_operator.plan.model import Plan, PodPatch, PodView
+
+
+class RefusedError(Exception):
+    """The server will not take an object, and trying the same again at once cannot help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    namespace: str
+    uid: str
+
+
+class Actor:
+    def __init__(self, client: Client, expect: Expectations, limit: asyncio.Semaphore) -> None:
+        self._client, self._expect, self._limit = client, expect, limit
+
+    async def act(self, plan: Plan, owner: Owner) -> list[BaseException]:
+        """Everything at once; returns the failures, RefusedError among them."""
+        work: list[Awaitable[None]] = [self._remove(pod, owner) for pod in plan.delete_pods]
+        work += [self._patch(patch, owner) for patch in plan.patch_pods]
+        work += [self._create_pod(pod, owner) for pod in plan.create_pods]
+        if plan.create_config_map:
+            work.append(self._create(CONFIG_MAPS, plan.create_config_map, owner))
+        return await all_of(self._limit, work)
+
+    async def _create_pod(self, pod: dict[str, Any], owner: Owner) -> None:
+        name = pod["metadata"]["name"]
+        self._expect.expect_create(owner.uid, name)
+        try:
+            await self._create(PODS, pod, owner)
+        except BaseException:
+            self._expect.appeared(owner.uid, name)
+            raise
+
+    async def _create(self, resource: Resource, body: dict[str, Any], owner: Owner) -> None:
+        name = body["metadata"]["name"]
+        try:
+            await self._client.create(resource, owner.namespace, body)
+        except AlreadyExists:
+            await self._must_be_ours(resource, name, owner)
+        except (Invalid, Forbidden) as error:
+            raise RefusedError(f"{resource.kind} {name} was refused: {error.message}") from error
+
+    async def _must_be_ours(self, resource: Resource, name: str, owner: Owner) -> None:
+        there = await self._client.get(resource, owner.namespace, name)
+        if not any(ref.get("uid") == owner.uid for ref in there["metadata"].get("ownerReferences", [])):
+            raise RefusedError(
+                f"{resource.kind} {name} exists already and belongs to somebody else; "
+                f"delete it (kubectl -n {owner.namespace} delete {resource.plural} {name}) or rename the job"
+            )
+
+    async def _patch(self, patch: PodPatch, owner: Owner) -> None:
+        try:
+            await self._client.patch(PODS, owner.namespace, patch.pod.name, patch.body)
+        except NotFound:
+            return
+
+    async def _remove(self, pod: PodView, owner: Owner) -> None:
+        self._expect.expect_remove(owner.uid, pod.uid)
+        try:
+            await self._client.delete(PODS, owner.namespace, pod.name, uid=pod.uid)
+        except (NotFound, Conflict):  # gone, or a later pod of that name: not ours to delete
+            self._expect.vanished(owner.uid, pod.uid)
+        except BaseException:
+            self._expect.vanished(owner.uid, pod.uid)
+            raise

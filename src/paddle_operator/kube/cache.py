@@ -1,0 +1,179 @@
+"""The watch cache: what the server has, in memory, as small flat values.
+
+One `Informer` for each kind and label selector. It lists, then watches from there, and lists again when the
+server says 410, comparing with what it holds, so that a deletion nobody told it of is still announced.
+`project` keeps the few fields somebody reads; a change that touches none of them ends here in silence.
+resourceVersions are compared for equality only: their order is the server's business.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Hashable, Mapping
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+import msgspec
+
+from paddle_operator.kube.backoff import Backoff
+from paddle_operator.kube.client import Client
+from paddle_operator.kube.errors import Gone, KubeError, Status, error_from
+from paddle_operator.kube.objects import ObjectMeta, Partial
+from paddle_operator.kube.resources import Resource
+
+log = logging.getLogger(__name__)
+
+Key = tuple[str, str]
+
+
+class HasMeta(Protocol):
+    @property
+    def metadata(self) -> ObjectMeta: ...
+
+
+W = TypeVar("W", bound=HasMeta)  # the wire type
+V = TypeVar("V")  # the value that is kept
+
+
+class _List(msgspec.Struct):
+    metadata: ObjectMeta
+    items: list[msgspec.Raw] = []
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+_LISTS = msgspec.json.Decoder(_List)
+_EVENTS = msgspec.json.Decoder(_Event)
+_STATUS = msgspec.json.Decoder(Status)
+_PARTIAL = msgspec.json.Decoder(Partial)
+
+
+class Informer(Generic[W, V]):
+    """`wire` is decoded, `project` makes the value that is kept and compared, `on_change` hears of it."""
+
+    def __init__(  # noqa: PLR0913 - each says another thing about the same cache
+        self,
+        client: Client,
+        resource: Resource,
+        *,
+        wire: type[W],
+        project: Callable[[W], V],
+        on_change: Callable[[V | None, V | None], None],
+        namespace: str = "",
+        selector: str = "",
+        indexes: Mapping[str, Callable[[V], Hashable]] | None = None,
+    ) -> None:
+        self._client, self._resource = client, resource
+        self._namespace, self._selector = namespace, selector
+        self._decoder = msgspec.json.Decoder(wire)
+        self._project, self._on_change = project, on_change
+        self._values: dict[Key, V] = {}
+        self._by = {
+            name: (function, cast("dict[Hashable, set[Key]]", {}))
+            for name, function in (indexes or {}).items()
+        }
+        self._version = ""
+        self._backoff = Backoff(first=0.2, most=30.0)
+        self.synced = asyncio.Event()
+
+    def get(self, namespace: str, name: str) -> V | None:
+        return self._values.get((namespace, name))
+
+    def all(self) -> Collection[V]:
+        return self._values.values()
+
+    def by(self, index: str, value: Hashable) -> list[V]:
+        return [self._values[key] for key in self._by[index][1].get(value, ())]
+
+    async def run(self) -> None:
+        while True:
+            await self._step()
+
+    async def _step(self) -> None:
+        """One list where needed, then one watch to its end, however it ends."""
+        try:
+            if not self._version:
+                await self._relist()
+            await self._watch()
+            self._backoff.reset()
+        except Gone:
+            self._version = ""
+        except KubeError as error:
+            delay = self._backoff.next()
+            log.warning("%s: %s; again in %.1f s", self._resource.plural, error, delay)
+            await asyncio.sleep(delay)
+
+    async def _relist(self) -> None:
+        response = await self._client.list(self._resource, self._namespace, self._selector)
+        listed = _LISTS.decode(response.body)
+        present = {self._put(raw) for raw in listed.items}
+        for key in self._values.keys() - present:
+            self._remove(key)
+        self._version = listed.metadata.resource_version
+        self.synced.set()
+
+    async def _watch(self) -> None:
+        lines = Lines(self._on_line)
+        await self._client.watch(self._resource, self._namespace, self._selector, self._version, lines.feed)
+
+    def _on_line(self, line: bytes) -> None:
+        event = _EVENTS.decode(line)
+        if event.type == "ERROR":
+            status = _STATUS.decode(event.object)
+            raise error_from(status, status.code)
+        meta = _PARTIAL.decode(event.object).metadata
+        if event.type == "DELETED":
+            self._remove((meta.namespace, meta.name))
+        elif event.type != "BOOKMARK":
+            self._put(event.object)
+        self._version = meta.resource_version
+
+    def _put(self, raw: msgspec.Raw) -> Key:
+        meta = _PARTIAL.decode(raw).metadata
+        key = (meta.namespace, meta.name)
+        try:
+            value = self._project(self._decoder.decode(raw))
+        except msgspec.ValidationError:
+            # One unreadable object must not stop the others; what was known of it stays.
+            log.exception("%s %s/%s cannot be read", self._resource.kind, *key)
+            return key
+        old = self._values.get(key)
+        self._values[key] = value
+        self._reindex(key, old, value)
+        if old != value:
+            self._on_change(old, value)
+        return key
+
+    def _remove(self, key: Key) -> None:
+        old = self._values.pop(key, None)
+        if old is not None:
+            self._reindex(key, old, None)
+            self._on_change(old, None)
+
+    def _reindex(self, key: Key, old: V | None, new: V | None) -> None:
+        for function, index in self._by.values():
+            if old is not None:
+                _discard(index, function(old), key)
+            if new is not None:
+                index.setdefault(function(new), set()).add(key)
+
+
+def _discard(index: dict[Hashable, set[Key]], value: Hashable, key: Key) -> None:
+    keys = index.get(value, set())
+    keys.discard(key)
+    if not keys:
+        index.pop(value, None)
+
+
+class Lines:
+    """Cuts a stream of bytes into its lines; a line may come in pieces."""
+
+    def __init__(self, on_line: Callable[[bytes], Any]) -> None:
+        self._on_line, self._rest = on_line, b""
+
+    def feed(self, chunk: bytes) -> None:
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            if line.strip():
+                self._on_line(line)

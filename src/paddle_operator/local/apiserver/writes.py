@@ -1,0 +1,145 @@
+"""The rules of writing: who sets which part of an object, and when a write is refused.
+
+The server owns uid, resourceVersion, generation and the timestamps. Of kinds with a status subresource, a
+write to the object leaves `status` alone and a write to `/status` leaves all the rest alone. A write that
+changes nothing makes no new version and wakes nobody.
+"""
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from paddle_operator.local.apiserver.kinds import Kind, Object
+from paddle_operator.local.apiserver.merge import merged
+from paddle_operator.local.apiserver.refusals import (
+    already_exists,
+    bad_request,
+    conflict,
+    invalid,
+    not_found,
+)
+from paddle_operator.local.apiserver.routes import Target
+from paddle_operator.local.apiserver.store import Store
+
+DEFAULT_GRACE = 30
+_FIXED = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+class Writer:
+    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+        self._store, self._now = store, now
+
+    def create(self, target: Target, body: Object) -> Object:
+        kind, meta = target.kind, dict(body.get("metadata") or {})
+        meta["name"] = meta.get("name") or _generated(meta)
+        if not meta["name"]:
+            raise bad_request("name or generateName is required")
+        if meta.get("namespace", target.namespace) != target.namespace:
+            raise bad_request("the namespace of the object does not match the namespace on the request")
+        if self._store.get(kind, target.namespace, meta["name"]):
+            raise already_exists(kind.plural, meta["name"])
+        new = {**body, "apiVersion": kind.api_version, "kind": kind.kind}
+        new["metadata"] = meta | self._birth(target.namespace)
+        if kind.has_status:
+            new["status"] = {"phase": "Pending"} if kind.graceful else {}
+        _admit(kind, new)
+        return self._store.put(kind, new)
+
+    def patch(self, target: Target, patch: Object) -> Object:
+        old = self._existing(target)
+        _check_preconditions(target, old, patch.get("metadata") or {})
+        new = _only_what_is_theirs(target, old, merged(old, patch))
+        if new == old:
+            return old
+        if new.get("spec") != old.get("spec"):
+            new["metadata"] = {**new["metadata"], "generation": old["metadata"]["generation"] + 1}
+        if not target.subresource:
+            _admit(target.kind, new)
+        return self._store_or_finish(target.kind, new)
+
+    def delete(self, target: Target, options: Object) -> Object:
+        old = self._existing(target)
+        _check_preconditions(target, old, options.get("preconditions") or {})
+        grace = _grace(target.kind, old, options.get("gracePeriodSeconds"))
+        if not grace and not old["metadata"].get("finalizers"):
+            return self._store.remove(target.kind, old)
+        return self._mark(target.kind, old, grace)
+
+    def _existing(self, target: Target) -> Object:
+        old = self._store.get(target.kind, target.namespace, target.name)
+        if old is None:
+            raise not_found(target.kind.plural, target.name)
+        return old
+
+    def _birth(self, namespace: str) -> Object:
+        return {
+            "namespace": namespace,
+            "uid": str(uuid.uuid4()),
+            "creationTimestamp": _timestamp(self._now()),
+            "generation": 1,
+        }
+
+    def _mark(self, kind: Kind, old: Object, grace: int) -> Object:
+        """The object stays, marked as leaving. A second delete may shorten the grace period only."""
+        meta = old["metadata"]
+        if "deletionTimestamp" in meta and grace >= meta.get("deletionGracePeriodSeconds", 0):
+            return old
+        until = self._now() + timedelta(seconds=grace)
+        mark = {"deletionTimestamp": _timestamp(until), "deletionGracePeriodSeconds": grace}
+        return self._store_or_finish(kind, {**old, "metadata": {**meta, **mark}})
+
+    def _store_or_finish(self, kind: Kind, new: Object) -> Object:
+        """An object that only waited for its last finalizer goes when that is taken off."""
+        meta = new["metadata"]
+        leaving = "deletionTimestamp" in meta and not meta.get("deletionGracePeriodSeconds")
+        stored = self._store.put(kind, new)
+        return self._store.remove(kind, stored) if leaving and not meta.get("finalizers") else stored
+
+
+def _generated(meta: Object) -> str:
+    return f"{meta['generateName']}{uuid.uuid4().hex[:5]}" if meta.get("generateName") else ""
+
+
+def _admit(kind: Kind, new: Object) -> None:
+    if problems := kind.admit(new):
+        raise invalid(kind.kind, new["metadata"]["name"], problems)
+
+
+def _check_preconditions(target: Target, old: Object, wanted: Object) -> None:
+    meta = old["metadata"]
+    if "uid" in wanted and wanted["uid"] != meta["uid"]:
+        raise conflict(target.kind.plural, target.name, f"the uid is {meta['uid']}, not {wanted['uid']}")
+    if "resourceVersion" in wanted and wanted["resourceVersion"] != meta["resourceVersion"]:
+        raise conflict(
+            target.kind.plural,
+            target.name,
+            "the object has been modified; please apply your changes to the latest version and try again",
+        )
+
+
+def _only_what_is_theirs(target: Target, old: Object, new: Any) -> Object:
+    if target.subresource == "status":
+        return {**old, "status": new.get("status", {})}
+    kept = {key: old["metadata"][key] for key in _FIXED if key in old["metadata"]}
+    server = {key: old["metadata"][key] for key in ("generation", "resourceVersion")}
+    result = {**new, "metadata": {**new["metadata"], **kept, **server}}
+    if target.kind.has_status:
+        result["status"] = old.get("status", {})
+    return result
+
+
+def _grace(kind: Kind, old: Object, wanted: int | None) -> int:
+    """Only a pod that somebody runs gets time; one without a node, or already over, goes at once."""
+    running = old.get("spec", {}).get("nodeName") and old.get("status", {}).get("phase") in (
+        "Pending",
+        "Running",
+    )
+    if not kind.graceful or not running:
+        return 0
+    default = int(old["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
+    return default if wanted is None else wanted
+
+
+def _timestamp(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
