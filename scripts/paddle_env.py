@@ -1,4 +1,4 @@
-"""Makes a virtual environment with the Paddle that a requirements file pins, once, and prints its interpreter.
+"""Makes a virtual environment with the Paddle that a requirements file pins, once; prints its interpreter.
 
     paddle_env.py requirements/paddle-ps.txt      -> .../paddle-ps-1a2b3c4d/bin/python
 
