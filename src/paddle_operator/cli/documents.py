@@ -10,6 +10,7 @@ import yaml
 from paddle_operator.api.problems import Path as FieldPath
 from paddle_operator.api.problems import Problem
 
+DEEPEST = 100  # levels; a pod has about 15
 LARGEST = 4 * 1024 * 1024  # bytes; etcd takes no object of half that size
 
 
@@ -42,14 +43,17 @@ def read_documents(file: Path) -> list[Document]:
     try:
         documents = list(_documents(file, text))
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else str(file)
+        where = _place(file, error.problem_mark)
         raise InputError(f"{where}: not valid YAML: {error.problem or error.context}") from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InputError(f"{file}: not valid YAML: {error}") from error
     if not documents:
         raise InputError(f"{file}: holds no document; expected a PaddleJob")
     return documents
+
+
+def _place(file: Path, mark: Any) -> str:
+    return f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else str(file)
 
 
 def _read(file: Path) -> str:
@@ -66,7 +70,17 @@ def _read(file: Path) -> str:
         raise InputError(f"{file}:{line}: not text in UTF-8 (byte {error.start}); expected YAML") from error
 
 
+def _check_depth(file: Path, text: str) -> None:
+    """Before anything recursive looks at it: the C loader answers too deep a document by crashing."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise InputError(f"{_place(file, event.start_mark)}: nested more than {DEEPEST} levels deep")
+
+
 def _documents(file: Path, text: str) -> Iterator[Document]:
+    _check_depth(file, text)
     loader = yaml.CSafeLoader(text)
     while loader.check_node():
         node = loader.get_node()

@@ -10,7 +10,7 @@ from paddle_operator.api.paddlejob import PaddleJob, PaddleJobStatus
 from paddle_operator.api.problems import Problem
 from paddle_operator.api.validation import InvalidJobError, stored_job, stored_status
 from paddle_operator.api.words import GROUP, PLURAL, VERSION, RoleName
-from paddle_operator.kube.objects import ObjectMeta, Wire
+from paddle_operator.kube.objects import ObjectMeta, Partial, Wire
 from paddle_operator.kube.resources import Resource
 from paddle_operator.plan.model import Ending, Member, PodPhase, PodView
 from paddle_operator.plan.names import INDEX, RELEASE, RES_TYPE, STOPPED
@@ -126,6 +126,11 @@ def job_view(wire: JobWire) -> JobView:
 def child(pod: PodWire) -> Child:
     meta = pod.metadata
     return Child(meta.namespace, meta.owner_uid, meta.name, meta.uid, _pod_view(pod))
+
+
+def config_map_view(partial: Partial) -> ConfigMapView:
+    meta = partial.metadata
+    return ConfigMapView(meta.namespace, meta.name, meta.owner_uid)
 
 
 def owner_of(value: Child) -> Hashable:

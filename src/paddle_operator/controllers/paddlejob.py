@@ -14,30 +14,17 @@ import msgspec
 
 from paddle_operator.api.paddlejob import PaddleJobStatus
 from paddle_operator.controllers.act import Actor, Owner, RefusedError
-from paddle_operator.controllers.observe import (
-    PADDLE_JOBS,
-    Child,
-    ConfigMapView,
-    JobKey,
-    JobView,
-    JobWire,
-    PodWire,
-    child,
-    job_view,
-    owner_of,
-)
+from paddle_operator.controllers.caches import config_map_cache, job_cache, pod_cache
+from paddle_operator.controllers.observe import Child, ConfigMapView, JobKey, JobView
 from paddle_operator.controllers.status_writer import StatusWriter
 from paddle_operator.kube.bulk import IN_FLIGHT
-from paddle_operator.kube.cache import Informer
 from paddle_operator.kube.client import Client
 from paddle_operator.kube.errors import KubeError, NotFound
 from paddle_operator.kube.expectations import Expectations
-from paddle_operator.kube.objects import Partial
 from paddle_operator.kube.queue import Priority, Queue
-from paddle_operator.kube.resources import CONFIG_MAPS, PODS
 from paddle_operator.plan import status as say
 from paddle_operator.plan.model import Job, Observed, Plan, PodView
-from paddle_operator.plan.names import RES_NAME, config_map_name
+from paddle_operator.plan.names import config_map_name
 from paddle_operator.plan.planner import make_plan
 from paddle_operator.plan.translate import from_paddlejob
 
@@ -61,33 +48,9 @@ class PaddleJobController:
         self._writer = StatusWriter(client, clock)
         self._actor = Actor(client, self._expect, asyncio.Semaphore(IN_FLIGHT))
         self._keys: dict[str, JobKey] = {}  # uid -> key, to find the job of a pod
-        self._jobs = Informer(
-            client,
-            PADDLE_JOBS,
-            wire=JobWire,
-            project=job_view,
-            on_change=self._job_changed,
-            namespace=namespace,
-        )
-        self._pods = Informer(
-            client,
-            PODS,
-            wire=PodWire,
-            project=child,
-            on_change=self._pod_changed,
-            namespace=namespace,
-            selector=RES_NAME,
-            indexes={"owner": owner_of},
-        )
-        self._configs = Informer(
-            client,
-            CONFIG_MAPS,
-            wire=Partial,
-            project=_config_map,
-            on_change=self._config_changed,
-            namespace=namespace,
-            selector=RES_NAME,
-        )
+        self._jobs = job_cache(client, namespace, self._job_changed)
+        self._pods = pod_cache(client, namespace, self._pod_changed)
+        self._configs = config_map_cache(client, namespace, self._config_changed)
 
     async def run(self) -> None:
         """Runs until cancelled."""
@@ -205,11 +168,6 @@ class PaddleJobController:
     def _owner_changed(self, owner: str, priority: Priority) -> None:
         with contextlib.suppress(KeyError):  # no job of ours, or one whose arrival will look at everything
             self._queue.add(self._keys[owner], priority)
-
-
-def _config_map(partial: Partial) -> ConfigMapView:
-    meta = partial.metadata
-    return ConfigMapView(meta.namespace, meta.name, meta.owner_uid)
 
 
 def _raise_first(failures: list[BaseException]) -> None:

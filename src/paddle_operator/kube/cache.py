@@ -16,12 +16,14 @@ import msgspec
 from paddle_operator.kube.backoff import Backoff
 from paddle_operator.kube.client import Client
 from paddle_operator.kube.errors import Gone, KubeError, Status, error_from
-from paddle_operator.kube.objects import ObjectMeta, Partial
+from paddle_operator.kube.objects import ObjectMeta
 from paddle_operator.kube.resources import Resource
 
 log = logging.getLogger(__name__)
 
 Key = tuple[str, str]
+
+LASTED = 1.0  # seconds after which a watch that said nothing may end without being suspicious
 
 
 class HasMeta(Protocol):
@@ -33,8 +35,20 @@ W = TypeVar("W", bound=HasMeta)  # the wire type
 V = TypeVar("V")  # the value that is kept
 
 
+class _Place(msgspec.Struct, rename="camel"):
+    name: str = ""
+    namespace: str = ""
+    resource_version: str = ""
+
+
+class _Placed(msgspec.Struct):
+    """Where an object belongs, read apart from the rest: it is known even of one that cannot be read."""
+
+    metadata: _Place
+
+
 class _List(msgspec.Struct):
-    metadata: ObjectMeta
+    metadata: _Place
     items: list[msgspec.Raw] = []
 
 
@@ -46,7 +60,7 @@ class _Event(msgspec.Struct):
 _LISTS = msgspec.json.Decoder(_List)
 _EVENTS = msgspec.json.Decoder(_Event)
 _STATUS = msgspec.json.Decoder(Status)
-_PARTIAL = msgspec.json.Decoder(Partial)
+_PLACED = msgspec.json.Decoder(_Placed)
 
 
 class Informer(Generic[W, V]):
@@ -74,6 +88,7 @@ class Informer(Generic[W, V]):
             for name, function in (indexes or {}).items()
         }
         self._version = ""
+        self._heard = False  # anything on the present watch
         self._backoff = Backoff(first=0.2, most=30.0)
         self.synced = asyncio.Event()
 
@@ -92,17 +107,30 @@ class Informer(Generic[W, V]):
 
     async def _step(self) -> None:
         """One list where needed, then one watch to its end, however it ends."""
+        began, self._heard = asyncio.get_running_loop().time(), False
+        problem = await self._list_and_watch()
+        lasted = asyncio.get_running_loop().time() - began >= LASTED
+        if self._heard or (lasted and not problem):
+            self._backoff.reset()
+        elif not problem:
+            problem = "the watch ended at once"
+        if problem:
+            delay = self._backoff.next()
+            log.warning("%s: %s; again in %.1f s", self._resource.plural, problem, delay)
+            await asyncio.sleep(delay)
+
+    async def _list_and_watch(self) -> str:
+        """What went wrong, or nothing."""
         try:
             if not self._version:
                 await self._relist()
             await self._watch()
-            self._backoff.reset()
-        except Gone:
-            self._version = ""
+        except (Gone, msgspec.MsgspecError) as error:
+            self._version = ""  # what was missed, or could not be read, only a list can tell
+            return str(error)
         except KubeError as error:
-            delay = self._backoff.next()
-            log.warning("%s: %s; again in %.1f s", self._resource.plural, error, delay)
-            await asyncio.sleep(delay)
+            return str(error)
+        return ""
 
     async def _relist(self) -> None:
         response = await self._client.list(self._resource, self._namespace, self._selector)
@@ -118,11 +146,13 @@ class Informer(Generic[W, V]):
         await self._client.watch(self._resource, self._namespace, self._selector, self._version, lines.feed)
 
     def _on_line(self, line: bytes) -> None:
+        self._heard = True
         event = _EVENTS.decode(line)
         if event.type == "ERROR":
+            self._heard = False
             status = _STATUS.decode(event.object)
             raise error_from(status, status.code)
-        meta = _PARTIAL.decode(event.object).metadata
+        meta = _PLACED.decode(event.object).metadata
         if event.type == "DELETED":
             self._remove((meta.namespace, meta.name))
         elif event.type != "BOOKMARK":
@@ -130,7 +160,7 @@ class Informer(Generic[W, V]):
         self._version = meta.resource_version
 
     def _put(self, raw: msgspec.Raw) -> Key:
-        meta = _PARTIAL.decode(raw).metadata
+        meta = _PLACED.decode(raw).metadata
         key = (meta.namespace, meta.name)
         try:
             value = self._project(self._decoder.decode(raw))

@@ -92,7 +92,9 @@ def error_of(response: Response) -> ApiError:
 
 def error_from(status: Status, code: int, retry_after: str | None = None) -> ApiError:
     kind = AlreadyExists if status.reason == "AlreadyExists" else _BY_STATUS.get(code, _other(code))
-    seconds = float(retry_after) if retry_after and retry_after.isdigit() else None
+    seconds = (
+        float(retry_after) if retry_after and retry_after.isascii() and retry_after.isdecimal() else None
+    )
     return kind(code, status.reason, status.message, seconds)
 
 

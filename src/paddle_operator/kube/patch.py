@@ -13,6 +13,6 @@ def merge_diff(old: Document, new: Document) -> Document:
         if isinstance(value, dict) and isinstance(before, dict):
             if inner := merge_diff(before, value):
                 patch[key] = inner
-        elif value != before:
+        elif value != before or type(value) is not type(before):  # 1 == True, to Python
             patch[key] = value
     return patch

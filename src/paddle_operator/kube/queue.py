@@ -35,7 +35,7 @@ class Queue(Generic[K]):
         self._waiting: dict[K, int] = {}  # key -> the priority of its valid heap entry
         self._active: set[K] = set()
         self._again: dict[K, int] = {}  # added while active
-        self._timers: dict[K, asyncio.TimerHandle] = {}
+        self._timers: dict[K, tuple[asyncio.TimerHandle, int]] = {}
         self._backoffs: dict[K, Backoff] = {}
         self._order = itertools.count()
         self._getters: deque[asyncio.Future[None]] = deque()
@@ -50,24 +50,32 @@ class Queue(Generic[K]):
             self._push(key, priority)
 
     def add_after(self, key: K, delay: float, priority: Priority = Priority.RESYNC) -> None:
-        """Later; of several such calls for a key the earliest counts."""
+        """Later; of several such calls for a key the earliest time counts, and the highest priority."""
         loop = asyncio.get_running_loop()
-        timer = self._timers.get(key)
-        if timer and timer.when() <= loop.time() + delay:
-            return
-        if timer:
+        when = loop.time() + delay
+        if key in self._timers:
+            timer, before = self._timers[key]
             timer.cancel()
-        self._timers[key] = loop.call_later(delay, self._fire, key, priority)
+            when, priority = min(when, timer.when()), Priority(min(priority, before))
+        self._timers[key] = (loop.call_at(when, self._fire, key, priority), priority)
 
     async def get(self) -> K:
         """The next key. Its caller owes a `done`."""
         while not self._waiting:
             getter = asyncio.get_running_loop().create_future()
             self._getters.append(getter)
-            await getter
+            await self._wait(getter)
         key = self._pop()
         self._active.add(key)
         return key
+
+    async def _wait(self, getter: "asyncio.Future[None]") -> None:
+        try:
+            await getter
+        except asyncio.CancelledError:
+            if getter.done() and not getter.cancelled():
+                self._wake_one()  # it was woken for a key that somebody else must take now
+            raise
 
     def done(self, key: K) -> None:
         self._active.discard(key)
@@ -86,7 +94,7 @@ class Queue(Generic[K]):
 
     def close(self) -> None:
         """Drops what was to come later, so that nothing fires into a queue without workers."""
-        for timer in self._timers.values():
+        for timer, _ in self._timers.values():
             timer.cancel()
         self._timers.clear()
 

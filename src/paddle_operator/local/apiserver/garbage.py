@@ -21,21 +21,19 @@ class GarbageCollector:
             uid = change.old["metadata"]["uid"]
             self._later(lambda: self._collect(uid))
         elif change.old is None and change.new is not None and _owners(change.new):
-            self._later(lambda: self._check(change.kind, change.new or {}))
+            self._later(lambda: self._sweep([(change.kind, change.new or {})]))
 
     def _collect(self, owner: str) -> None:
-        for kind, stored in list(self._store.everything()):
-            if owner in _owners(stored):
-                self._check(kind, stored)
+        everything = list(self._store.everything())
+        self._sweep([(kind, stored) for kind, stored in everything if owner in _owners(stored)])
 
-    def _check(self, kind: Kind, stored: Object) -> None:
-        """Also for a child created when its owner was gone already."""
+    def _sweep(self, candidates: list[tuple[Kind, Object]]) -> None:
+        """Deletes those without a living owner; also a child created when its owner was gone already."""
         alive = {one["metadata"]["uid"] for _, one in self._store.everything()}
-        meta = stored["metadata"]
-        current = self._store.get(kind, meta["namespace"], meta["name"])
-        same = current is not None and current["metadata"]["uid"] == meta["uid"]
-        if same and not any(owner in alive for owner in _owners(stored)):
-            self._delete(Target(kind, meta["namespace"], meta["name"]))
+        for kind, stored in candidates:
+            orphan = not any(owner in alive for owner in _owners(stored))
+            if orphan and stored["metadata"]["uid"] in alive:
+                self._delete(Target(kind, stored["metadata"]["namespace"], stored["metadata"]["name"]))
 
 
 def _owners(stored: Object) -> list[str]:

@@ -1,9 +1,14 @@
 """Label selectors: `a`, `!a`, `a=b`, `a==b`, `a!=b`, joined by commas (and)."""
 
+import re
 from collections.abc import Callable, Mapping
+
+from paddle_operator.local.apiserver.refusals import bad_request
 
 Labels = Mapping[str, str]
 Selector = Callable[[Labels], bool]
+
+_KEY = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?")
 
 
 def parse_selector(text: str) -> Selector:
@@ -16,6 +21,8 @@ def _term(text: str) -> Selector:
         key, found, value = text.partition(sign)
         if found:
             return _equals(key.strip(), value.strip()) if same else _differs(key.strip(), value.strip())
+    if not _KEY.fullmatch(text.removeprefix("!")):
+        raise bad_request(f"invalid label selector: unable to parse requirement {text!r}")
     if text.startswith("!"):
         return lambda labels: text[1:] not in labels
     return lambda labels: text in labels

@@ -46,10 +46,10 @@ class ApiServer:
         await asyncio.sleep(0)
         try:
             target = find(self._kinds, request.path)
+            selector = parse_selector(request.query.get("labelSelector", ""))
+            seconds = _seconds(request.query.get("timeoutSeconds", "300"))
         except Refusal as refusal:
             return refusal.response()
-        selector = parse_selector(request.query.get("labelSelector", ""))
-        seconds = float(request.query.get("timeoutSeconds", "300"))
         await Watch(self._store, target, selector).run(
             request.query.get("resourceVersion", ""), seconds, feed
         )
@@ -88,10 +88,18 @@ class ApiServer:
         return _answer(OK, self._writer.patch(target, _body(request)))
 
     def _delete(self, target: Target, request: Request) -> Response:
+        if target.subresource:
+            raise Refusal(405, "MethodNotAllowed", "a subresource cannot be deleted")
         return _answer(OK, self._writer.delete(target, _body(request) if request.body else {}))
 
     def _collect(self, target: Target) -> None:
         self._writer.delete(target, {})
+
+
+def _seconds(text: str) -> float:
+    if not text.isdecimal():
+        raise bad_request(f"timeoutSeconds is a whole number, not {text!r}")
+    return float(text)
 
 
 def _answer(status: int, stored: Object) -> Response:

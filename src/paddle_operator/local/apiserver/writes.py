@@ -13,6 +13,7 @@ from typing import Any
 from paddle_operator.local.apiserver.kinds import Kind, Object
 from paddle_operator.local.apiserver.merge import merged
 from paddle_operator.local.apiserver.refusals import (
+    Refusal,
     already_exists,
     bad_request,
     conflict,
@@ -23,7 +24,16 @@ from paddle_operator.local.apiserver.routes import Target
 from paddle_operator.local.apiserver.store import Store
 
 DEFAULT_GRACE = 30
-_FIXED = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+_GIVEN = ("name", "namespace")
+_SERVERS = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+_FIXED = (*_GIVEN, *_SERVERS)
 
 
 class Writer:
@@ -31,7 +41,9 @@ class Writer:
         self._store, self._now = store, now
 
     def create(self, target: Target, body: Object) -> Object:
-        kind, meta = target.kind, dict(body.get("metadata") or {})
+        kind, meta = target.kind, _written(body.get("metadata"))
+        if not target.namespace:
+            raise Refusal(405, "MethodNotAllowed", "objects are created in a namespace")
         meta["name"] = meta.get("name") or _generated(meta)
         if not meta["name"]:
             raise bad_request("name or generateName is required")
@@ -50,12 +62,12 @@ class Writer:
         old = self._existing(target)
         _check_preconditions(target, old, patch.get("metadata") or {})
         new = _only_what_is_theirs(target, old, merged(old, patch))
+        if not target.subresource:
+            _admit(target.kind, new)
         if new == old:
             return old
         if new.get("spec") != old.get("spec"):
             new["metadata"] = {**new["metadata"], "generation": old["metadata"]["generation"] + 1}
-        if not target.subresource:
-            _admit(target.kind, new)
         return self._store_or_finish(target.kind, new)
 
     def delete(self, target: Target, options: Object) -> Object:
@@ -97,6 +109,12 @@ class Writer:
         return self._store.remove(kind, stored) if leaving and not meta.get("finalizers") else stored
 
 
+def _written(metadata: Object | None) -> Object:
+    """The part of metadata that is the client's; a null field is an absent one."""
+    given = metadata or {}
+    return {key: value for key, value in given.items() if value is not None and key not in _SERVERS}
+
+
 def _generated(meta: Object) -> str:
     return f"{meta['generateName']}{uuid.uuid4().hex[:5]}" if meta.get("generateName") else ""
 
@@ -122,8 +140,8 @@ def _only_what_is_theirs(target: Target, old: Object, new: Any) -> Object:
     if target.subresource == "status":
         return {**old, "status": new.get("status", {})}
     kept = {key: old["metadata"][key] for key in _FIXED if key in old["metadata"]}
-    server = {key: old["metadata"][key] for key in ("generation", "resourceVersion")}
-    result = {**new, "metadata": {**new["metadata"], **kept, **server}}
+    theirs = {"apiVersion": target.kind.api_version, "kind": target.kind.kind}
+    result = {**new, **theirs, "metadata": {**_written(new.get("metadata")), **kept}}
     if target.kind.has_status:
         result["status"] = old.get("status", {})
     return result

@@ -1,0 +1,1 @@
+"""What several folders of tests share: builders, virtual time, a kubelet that plays."""
