@@ -13,7 +13,7 @@ from paddle_operator.kube.cache import Lines
 from paddle_operator.kube.client import Client, Object
 from paddle_operator.kube.resources import PODS, Resource
 from paddle_operator.kube.transport import Request, Response
-from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, Kind, accept, pods
+from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, Admission, Kind, accept, pods
 from paddle_operator.local.apiserver.server import ApiServer
 
 WIDGETS = Resource("example.org", "v1", "widgets", "Widget")
@@ -21,7 +21,7 @@ NS = "ns"
 PATIENCE = 10.0  # seconds until what never happens is a failure; nothing waits that long for luck
 
 
-def widget_kind(admit: Callable[[Object], list[str]] = accept) -> Kind:
+def widget_kind(admit: Admission = accept) -> Kind:
     return Kind(
         group=WIDGETS.group,
         version=WIDGETS.version,
@@ -48,9 +48,9 @@ class Clock:
 class Api:
     """A server with widgets, pods and config maps, its clock, and a client of it."""
 
-    def __init__(self, admit: Callable[[Object], list[str]] = accept) -> None:
+    def __init__(self, admit: Admission = accept, *, history: int = 10_000) -> None:
         self.clock = Clock()
-        self.server = ApiServer([widget_kind(admit), pods(), CONFIG_MAPS], self.clock)
+        self.server = ApiServer([widget_kind(admit), pods(), CONFIG_MAPS], self.clock, history=history)
         self.client = Client(self.server)
 
     async def create(self, body: Object, resource: Resource = WIDGETS) -> Object:

@@ -15,13 +15,13 @@ from paddle_operator.kube.client import Client, Object
 from paddle_operator.kube.errors import NotFound
 from paddle_operator.kube.resources import PODS
 from paddle_operator.kube.transport import Request, Response, Transport
-from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, Kind, pods
+from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, Cause, Kind, pods
 from paddle_operator.local.apiserver.server import ApiServer
 from support.kubelet import Behaviour, Kubelet, workers_succeed
 from support.virtual_time import now
 
 
-def bind(pod: Object) -> list[str]:
+def bind(pod: Object) -> list[Cause]:
     pod["spec"] = {"nodeName": "n1", **pod["spec"]}
     return []
 

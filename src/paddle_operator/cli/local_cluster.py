@@ -17,7 +17,7 @@ from paddle_operator.controllers.paddlejob import PaddleJobController
 from paddle_operator.kube.cache import Informer
 from paddle_operator.kube.client import Client
 from paddle_operator.kube.resources import PODS
-from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, Kind, Object, pods
+from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, Cause, Kind, Object, pods
 from paddle_operator.local.apiserver.server import ApiServer
 from paddle_operator.local.runner.addresses import find_base_port
 from paddle_operator.local.runner.life import Machine
@@ -48,15 +48,15 @@ def paddle_jobs() -> Kind:
     )
 
 
-def _admit_paddlejob(body: Object) -> list[str]:
+def _admit_paddlejob(body: Object) -> list[Cause]:
     try:
         parse_job(body)
     except InvalidJobError as error:
-        return [str(problem) for problem in error.problems]
+        return [Cause(problem.field, problem.message) for problem in error.problems]
     return []
 
 
-def _bind_to_this_node(pod: Object) -> list[str]:
+def _bind_to_this_node(pod: Object) -> list[Cause]:
     """There is one node, so there is nothing to schedule."""
     pod["spec"] = {"nodeName": NODE, **pod["spec"]}
     return []

@@ -6,7 +6,6 @@ import pytest
 
 from paddle_operator.kube.resources import PODS
 from paddle_operator.kube.transport import Request
-from paddle_operator.local.apiserver import store
 from support import virtual_time
 from support.api import NS, WIDGETS, Api, Events, pod, widget
 
@@ -139,9 +138,8 @@ async def refusal(api: Api, since: str) -> int:
 
 
 @pytest.mark.asyncio
-async def test_a_version_whose_next_change_is_forgotten_is_told_410(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "HISTORY", 3)
-    api = Api()
+async def test_a_version_whose_next_change_is_forgotten_is_told_410() -> None:
+    api = Api(history=3)
     versions = [(await api.create(widget(f"w{n}")))["metadata"]["resourceVersion"] for n in range(6)]
     assert await refusal(api, versions[1]) == 410
     async with api.watching(versions[2]) as events:

@@ -7,6 +7,7 @@ import pytest
 from paddle_operator.kube.client import Object
 from paddle_operator.kube.errors import AlreadyExists, Invalid, NotFound
 from paddle_operator.kube.resources import PODS
+from paddle_operator.local.apiserver.kinds import Cause
 from support.api import NS, WIDGETS, Api, pod, widget
 
 
@@ -158,10 +159,11 @@ async def test_what_is_not_there_can_be_neither_read_nor_patched_nor_deleted() -
             await attempt
 
 
-def limited(body: Object) -> list[str]:
+def limited(body: Object) -> list[Cause]:
     """Admission as of a kind with a schema: sets a default, refuses what is too large."""
     body["spec"] = {"colour": "red", **body["spec"]}
-    return [f"size {body['spec']['size']} is too large"] if body["spec"]["size"] > 10 else []
+    size = body["spec"]["size"]
+    return [Cause("spec.size", f"{size} is too large")] if size > 10 else []
 
 
 @pytest.mark.asyncio
@@ -173,7 +175,7 @@ async def test_admission_may_complete_an_object() -> None:
 @pytest.mark.asyncio
 async def test_what_admission_refuses_is_not_stored_and_the_reason_is_told() -> None:
     api = Api(limited)
-    with pytest.raises(Invalid, match='Widget "a" is invalid: size 11 is too large'):
+    with pytest.raises(Invalid, match=r'"a" is invalid: spec\.size: 11 is too large'):
         await api.create(widget(size=11))
     assert await api.names() == []
     before = await api.create(widget(size=10))
@@ -187,8 +189,8 @@ async def test_status_is_written_without_admission() -> None:
     """Or a rule made stricter later would keep the status of old objects from being written."""
     limit = {"allowed": True}
 
-    def admit(_: Object) -> list[str]:
-        return [] if limit["allowed"] else ["no"]
+    def admit(_: Object) -> list[Cause]:
+        return [] if limit["allowed"] else [Cause("spec", "no")]
 
     api = Api(admit)
     await api.create(widget())

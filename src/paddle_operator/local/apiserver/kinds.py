@@ -2,16 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Object = dict[str, Any]
 
 
-def accept(_: Object) -> list[str]:
+class Cause(NamedTuple):
+    """Why an object is refused: a field, and what is wrong with it."""
+
+    field: str
+    message: str
+
+
+Admission = Callable[[Object], list[Cause]]
+
+
+def accept(_: Object) -> list[Cause]:
     return []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kind:
     group: str
     version: str
@@ -19,7 +29,8 @@ class Kind:
     kind: str
     has_status: bool = False  # `status` is a subresource: each side writes only its own part
     graceful: bool = False  # a delete waits until whoever runs it lets go
-    admit: Callable[[Object], list[str]] = accept  # may change the new object; returns why it is refused
+    schema: Object | None = None  # unknown fields are dropped, defaults set, the rest is checked
+    admit: Admission = accept  # may change the new object; returns why it is refused
 
     @property
     def root(self) -> str:
@@ -29,8 +40,28 @@ class Kind:
     def api_version(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version
 
+    @property
+    def qualified(self) -> str:
+        """As messages name it: `Pod`, `PaddleJob.batch.paddlepaddle.org`."""
+        return f"{self.kind}.{self.group}" if self.group else self.kind
 
-def pods(admit: Callable[[Object], list[str]] = accept) -> Kind:
+
+def from_crd(crd: Object, admit: Admission = accept) -> Kind:
+    """The kind that a CustomResourceDefinition defines, by its stored version."""
+    spec = crd["spec"]
+    version = next(one for one in spec["versions"] if one["storage"])
+    return Kind(
+        group=spec["group"],
+        version=version["name"],
+        plural=spec["names"]["plural"],
+        kind=spec["names"]["kind"],
+        has_status="status" in version.get("subresources", {}),
+        schema=version["schema"]["openAPIV3Schema"],
+        admit=admit,
+    )
+
+
+def pods(admit: Admission = accept) -> Kind:
     return Kind(
         group="", version="v1", plural="pods", kind="Pod", has_status=True, graceful=True, admit=admit
     )

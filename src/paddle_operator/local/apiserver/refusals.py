@@ -3,12 +3,14 @@
 import msgspec
 
 from paddle_operator.kube.transport import Response
+from paddle_operator.local.apiserver.kinds import Cause, Kind
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer, not an error of the server
     def __init__(self, code: int, reason: str, message: str) -> None:
         super().__init__(message)
         self.code, self.reason, self.message = code, reason, message
+        self.causes: list[Cause] = []
 
     def status(self) -> dict[str, object]:
         return {
@@ -19,6 +21,7 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, not an error of the s
             "code": self.code,
             "reason": self.reason,
             "message": self.message,
+            "details": {"causes": [cause._asdict() for cause in self.causes]},
         }
 
     def response(self) -> Response:
@@ -37,8 +40,13 @@ def conflict(plural: str, name: str, why: str) -> Refusal:
     return Refusal(409, "Conflict", f'Operation cannot be fulfilled on {plural} "{name}": {why}')
 
 
-def invalid(kind: str, name: str, problems: list[str]) -> Refusal:
-    return Refusal(422, "Invalid", f'{kind} "{name}" is invalid: {"; ".join(problems)}')
+def invalid(kind: Kind, name: str, causes: list[Cause]) -> Refusal:
+    """One cause stands behind a colon, several in a list, as the real server writes them."""
+    texts = [f"{cause.field}: {cause.message}" for cause in causes]
+    listed = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    refusal = Refusal(422, "Invalid", f'{kind.qualified} "{name}" is invalid: {listed}')
+    refusal.causes = causes
+    return refusal
 
 
 def expired() -> Refusal:

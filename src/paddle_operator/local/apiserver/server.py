@@ -1,7 +1,7 @@
 """The server: requests in, responses out. The other end of the seam that HTTPS is one end of."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 
 import msgspec
@@ -12,8 +12,8 @@ from paddle_operator.local.apiserver.kinds import Kind, Object
 from paddle_operator.local.apiserver.refusals import Refusal, bad_request, not_found
 from paddle_operator.local.apiserver.routes import Target, find
 from paddle_operator.local.apiserver.selectors import parse_selector
-from paddle_operator.local.apiserver.store import Store
-from paddle_operator.local.apiserver.watch import Watch
+from paddle_operator.local.apiserver.store import HISTORY, Store
+from paddle_operator.local.apiserver.watch import Watch, WatchOptions
 from paddle_operator.local.apiserver.writes import Writer
 
 OK = 200
@@ -24,13 +24,24 @@ class ApiServer:
     """A Transport. Lives in one event loop; a request is one step of it."""
 
     def __init__(
-        self, kinds: Iterable[Kind], now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        kinds: Iterable[Kind],
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        *,
+        history: int = HISTORY,
     ) -> None:
+        """`history`: how many changes a watch may lag behind before it must list again."""
         self._kinds = tuple(kinds)
-        self._store = Store()
+        self._store = Store(history)
         self._writer = Writer(self._store, now)
-        GarbageCollector(self._store, asyncio.get_running_loop().call_soon, self._collect)
-        self._verbs = {"GET": self._read, "POST": self._create, "PATCH": self._patch, "DELETE": self._delete}
+        GarbageCollector(self._store, self._writer, asyncio.get_running_loop().call_soon)
+        self._verbs = {
+            "GET": self._read,
+            "POST": self._create,
+            "PUT": self._replace,
+            "PATCH": self._patch,
+            "DELETE": self._delete,
+        }
 
     async def request(self, request: Request) -> Response:
         await asyncio.sleep(0)  # an answer never comes in the same breath, here as there
@@ -47,12 +58,10 @@ class ApiServer:
         try:
             target = find(self._kinds, request.path)
             selector = parse_selector(request.query.get("labelSelector", ""))
-            seconds = _seconds(request.query.get("timeoutSeconds", "300"))
+            options = _watch_options(request.query)
         except Refusal as refusal:
             return refusal.response()
-        await Watch(self._store, target, selector).run(
-            request.query.get("resourceVersion", ""), seconds, feed
-        )
+        await Watch(self._store, target, selector).run(options, feed)
         return Response(status=OK)
 
     def _read(self, target: Target, request: Request) -> Response:
@@ -64,16 +73,17 @@ class ApiServer:
         return _answer(OK, stored)
 
     def _list(self, target: Target, request: Request) -> Response:
+        return self._listed(target, self._selected(target, request))
+
+    def _selected(self, target: Target, request: Request) -> list[Object]:
         selector = parse_selector(request.query.get("labelSelector", ""))
-        items = [
-            stored
-            for stored in self._store.all(target.kind, target.namespace)
-            if selector(stored["metadata"].get("labels") or {})
-        ]
-        kind = target.kind
+        everything = self._store.all(target.kind, target.namespace)
+        return [stored for stored in everything if selector(stored["metadata"].get("labels") or {})]
+
+    def _listed(self, target: Target, items: list[Object]) -> Response:
         listed = {
-            "apiVersion": kind.api_version,
-            "kind": f"{kind.kind}List",
+            "apiVersion": target.kind.api_version,
+            "kind": f"{target.kind.kind}List",
             "metadata": {"resourceVersion": str(self._store.version)},
             "items": items,
         }
@@ -81,6 +91,9 @@ class ApiServer:
 
     def _create(self, target: Target, request: Request) -> Response:
         return _answer(CREATED, self._writer.create(target, _body(request)))
+
+    def _replace(self, target: Target, request: Request) -> Response:
+        return _answer(OK, self._writer.replace(target, _body(request)))
 
     def _patch(self, target: Target, request: Request) -> Response:
         if request.content_type != MERGE_PATCH:
@@ -90,16 +103,26 @@ class ApiServer:
     def _delete(self, target: Target, request: Request) -> Response:
         if target.subresource:
             raise Refusal(405, "MethodNotAllowed", "a subresource cannot be deleted")
-        return _answer(OK, self._writer.delete(target, _body(request) if request.body else {}))
+        options = _body(request) if request.body else {}
+        if target.name:
+            return _answer(OK, self._writer.delete(target, options))
+        each = [
+            Target(target.kind, one["metadata"]["namespace"], one["metadata"]["name"])
+            for one in self._selected(target, request)
+        ]
+        return self._listed(target, [self._writer.delete(one, options) for one in each])
 
-    def _collect(self, target: Target) -> None:
-        self._writer.delete(target, {})
 
-
-def _seconds(text: str) -> float:
-    if not text.isdecimal():
-        raise bad_request(f"timeoutSeconds is a whole number, not {text!r}")
-    return float(text)
+def _watch_options(query: Mapping[str, str]) -> WatchOptions:
+    seconds = query.get("timeoutSeconds", "300")
+    if not seconds.isdecimal():
+        raise bad_request(f"timeoutSeconds is a whole number, not {seconds!r}")
+    return WatchOptions(
+        version=query.get("resourceVersion", ""),
+        seconds=float(seconds),
+        bookmarks=query.get("allowWatchBookmarks") == "true",
+        initial_events=query.get("sendInitialEvents") == "true",
+    )
 
 
 def _answer(status: int, stored: Object) -> Response:

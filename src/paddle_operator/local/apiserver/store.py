@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from paddle_operator.local.apiserver.kinds import Kind, Object
 from paddle_operator.local.apiserver.refusals import expired
 
-HISTORY = 10_000  # changes a watch may lag behind before it must list again
+HISTORY = 10_000
 
 Key = tuple[str, str]
 
@@ -24,10 +24,10 @@ class Change:
 
 
 class Store:
-    def __init__(self) -> None:
+    def __init__(self, history: int = HISTORY) -> None:
         self.version = 0
         self._objects: dict[Kind, dict[Key, Object]] = {}
-        self._history: deque[Change] = deque(maxlen=HISTORY)
+        self._history: deque[Change] = deque(maxlen=history)
         self._watchers: list[Callable[[Change], None]] = []
 
     def get(self, kind: Kind, namespace: str, name: str) -> Object | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from paddle_operator.local.apiserver.kinds import Kind, Object
+from paddle_operator.local.apiserver.kinds import Cause, Kind, Object
 from paddle_operator.local.apiserver.merge import merged
 from paddle_operator.local.apiserver.refusals import (
     Refusal,
@@ -21,9 +21,11 @@ from paddle_operator.local.apiserver.refusals import (
     not_found,
 )
 from paddle_operator.local.apiserver.routes import Target
+from paddle_operator.local.apiserver.schema import prepared, violations
 from paddle_operator.local.apiserver.store import Store
 
 DEFAULT_GRACE = 30
+FOREGROUND = "foregroundDeletion"  # the finalizer that waits for the dependents
 _GIVEN = ("name", "namespace")
 _SERVERS = (
     "uid",
@@ -55,28 +57,41 @@ class Writer:
         new["metadata"] = meta | self._birth(target.namespace)
         if kind.has_status:
             new["status"] = {"phase": "Pending"} if kind.graceful else {}
-        _admit(kind, new)
-        return self._store.put(kind, new)
+        return self._store.put(kind, _admitted(kind, new))
 
     def patch(self, target: Target, patch: Object) -> Object:
         old = self._existing(target)
         _check_preconditions(target, old, patch.get("metadata") or {})
-        new = _only_what_is_theirs(target, old, merged(old, patch))
-        if not target.subresource:
-            _admit(target.kind, new)
-        if new == old:
-            return old
-        if new.get("spec") != old.get("spec"):
-            new["metadata"] = {**new["metadata"], "generation": old["metadata"]["generation"] + 1}
-        return self._store_or_finish(target.kind, new)
+        return self._update(target, old, merged(old, patch))
+
+    def replace(self, target: Target, body: Object) -> Object:
+        """A custom resource must say which version it replaces; built-in kinds may leave that out."""
+        old = self._existing(target)
+        given = body.get("metadata") or {}
+        if target.kind.schema is not None and not given.get("resourceVersion"):
+            cause = Cause("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
+            raise invalid(target.kind, target.name, [cause])
+        _check_preconditions(target, old, given)
+        return self._update(target, old, body)
 
     def delete(self, target: Target, options: Object) -> Object:
         old = self._existing(target)
         _check_preconditions(target, old, options.get("preconditions") or {})
         grace = _grace(target.kind, old, options.get("gracePeriodSeconds"))
+        if options.get("propagationPolicy") == "Foreground":
+            old = self._store.put(target.kind, _with_finalizer(old, FOREGROUND))
         if not grace and not old["metadata"].get("finalizers"):
             return self._store.remove(target.kind, old)
         return self._mark(target.kind, old, grace)
+
+    def _update(self, target: Target, old: Object, wanted: Object) -> Object:
+        new = _only_what_is_theirs(target, old, wanted)
+        new = _checked(target.kind, new) if target.subresource else _admitted(target.kind, new)
+        if new == old:
+            return old
+        if new.get("spec") != old.get("spec"):
+            new["metadata"] = {**new["metadata"], "generation": old["metadata"]["generation"] + 1}
+        return self._store_or_finish(target.kind, new)
 
     def _existing(self, target: Target) -> Object:
         old = self._store.get(target.kind, target.namespace, target.name)
@@ -119,9 +134,27 @@ def _generated(meta: Object) -> str:
     return f"{meta['generateName']}{uuid.uuid4().hex[:5]}" if meta.get("generateName") else ""
 
 
-def _admit(kind: Kind, new: Object) -> None:
-    if problems := kind.admit(new):
-        raise invalid(kind.kind, new["metadata"]["name"], problems)
+def _admitted(kind: Kind, new: Object) -> Object:
+    """As it is stored: pruned, defaulted, changed and accepted by admission; or the refusal."""
+    checked = _checked(kind, new)
+    if causes := kind.admit(checked):
+        raise invalid(kind, new["metadata"]["name"], causes)
+    return checked
+
+
+def _checked(kind: Kind, new: Object) -> Object:
+    if kind.schema is None:
+        return new
+    kept = prepared(new, kind.schema)
+    if causes := violations(kept, kind.schema):
+        raise invalid(kind, new["metadata"]["name"], causes)
+    return kept
+
+
+def _with_finalizer(old: Object, finalizer: str) -> Object:
+    meta = old["metadata"]
+    finalizers = [one for one in meta.get("finalizers") or [] if one != finalizer]
+    return {**old, "metadata": {**meta, "finalizers": [*finalizers, finalizer]}}
 
 
 def _check_preconditions(target: Target, old: Object, wanted: Object) -> None:
