@@ -11,6 +11,7 @@ import pytest
 
 from paddle_operator.kube.cache import Informer, Lines
 from paddle_operator.kube.client import Client, Object
+from paddle_operator.kube.errors import TransportError
 from paddle_operator.kube.objects import ObjectMeta, OwnerReference, Wire
 from paddle_operator.kube.transport import Request, Response, Transport
 from support import virtual_time
@@ -232,7 +233,7 @@ async def test_one_object_with_empty_labels_does_not_stop_the_cache() -> None:
 
 @dataclass
 class Scripted:
-    """A transport of which each list and each watch is written down beforehand."""
+    """An older server, of which each list and each watch is written down beforehand."""
 
     lists: list[Response]
     watches: list[list[Object]]
@@ -243,6 +244,8 @@ class Scripted:
         return self.lists.pop(0)
 
     async def stream(self, request: Request, feed: Callable[[bytes], None]) -> Response:
+        if "resourceVersion" not in request.query:
+            return Response(status=400)
         self.versions.append(request.query["resourceVersion"])
         for event in self.watches.pop(0):
             feed(msgspec.json.encode(event) + b"\n")
@@ -290,6 +293,44 @@ async def test_after_410_it_lists_again_and_says_what_went_missing_meanwhile() -
     said = {(old and f"{old.name}{old.uid}", new and f"{new.name}{new.uid}") for old, new in cache.said[3:]}
     assert said == {("a1", None), ("b1", "b2"), (None, "d")}
     assert sorted(cache.sizes) == ["b", "c", "d"]
+
+
+@pytest.mark.asyncio
+async def test_a_watch_that_breaks_in_the_middle_of_the_beginning_begins_again_with_everything() -> None:
+    """And says nothing twice, nor that something is gone before all has been told."""
+    api = Api()
+    for name in "abc":
+        await api.create(widget(name))
+    transport = Halting(api.server, events=2)
+    async with Cache(transport).running() as cache:
+        assert sorted(cache.sizes) == ["a", "b", "c"]
+    assert transport.opened == [None, None]
+    assert cache.steps == [(None, 1)] * 3
+
+
+@dataclass
+class Halting:
+    """Its first watch breaks after so many events."""
+
+    inner: Transport
+    events: int
+    opened: list[str | None] = field(default_factory=list)
+
+    async def request(self, request: Request) -> Response:
+        return await self.inner.request(request)
+
+    async def stream(self, request: Request, feed: Callable[[bytes], None]) -> Response:
+        self.opened.append(request.query.get("resourceVersion"))
+        if len(self.opened) > 1:
+            return await self.inner.stream(request, feed)
+        left = iter(range(self.events))
+
+        def some(line: bytes) -> None:
+            if next(left, None) is None:
+                raise TransportError("connection reset")
+            feed(line)
+
+        return await self.inner.stream(request, some)
 
 
 @pytest.mark.parametrize("fault", list(Fault))
@@ -341,7 +382,7 @@ def test_it_is_not_synced_before_the_first_list_and_keeps_trying(fault: Fault) -
 
 @dataclass
 class Refusing:
-    """Notes when it was asked. Lists well; what a watch gets is told."""
+    """An older server that notes when it was asked. Lists well; what a watch gets is told."""
 
     watch: Callable[[], Response]
     times: list[float]
@@ -355,8 +396,10 @@ class Refusing:
         self._note()
         return listed("1")
 
-    async def stream(self, _: Request, __: Callable[[bytes], None]) -> Response:
+    async def stream(self, request: Request, _: Callable[[bytes], None]) -> Response:
         self._note()
+        if "resourceVersion" not in request.query:
+            return Response(status=400)
         return self.watch()
 
 
@@ -368,8 +411,8 @@ async def asked_within(transport: Refusing, seconds: float) -> list[float]:
 
 def test_while_the_server_fails_it_is_asked_less_and_less_often() -> None:
     times = virtual_time.run(asked_within(Refusing(lambda: Response(status=500), []), 60.0))
-    pauses = [after - before for before, after in pairwise(times[1:])]
-    assert 4 < len(times) < 12
+    pauses = [after - before for before, after in pairwise(times[2:])]
+    assert 4 < len(times) < 13
     assert pauses[-1] > 10 * pauses[0]
 
 

@@ -36,7 +36,7 @@ def test_the_group_is_part_of_the_api_version_where_there_is_one() -> None:
 
 
 def test_query_entries_without_a_value_are_left_out() -> None:
-    request = prepare("GET", "/x", labelSelector="", watch="true")
+    request = prepare("GET", "/x", query={"labelSelector": "", "watch": "true"})
     assert (request.query, request.body, request.content_type) == ({"watch": "true"}, None, JSON)
 
 

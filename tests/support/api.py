@@ -81,7 +81,7 @@ class Api:
 
     @contextlib.asynccontextmanager
     async def watching(
-        self, version: str = "", resource: Resource = WIDGETS, namespace: str = NS, selector: str = ""
+        self, version: str = "0", resource: Resource = WIDGETS, namespace: str = NS, selector: str = ""
     ) -> AsyncIterator["Events"]:
         events = Events()
         watch = self.client.watch(resource, namespace, selector, version, events.feed)

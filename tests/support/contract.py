@@ -372,7 +372,7 @@ async def a_list_knows_its_version_and_kind(server: Server) -> None:
 
 @case
 async def a_selector_that_cannot_be_read_is_a_bad_request(server: Server) -> None:
-    status = await refused(server, prepare("GET", WIDGETS.path(server.ns), labelSelector="a b c"))
+    status = await refused(server, prepare("GET", WIDGETS.path(server.ns), query={"labelSelector": "a b c"}))
     assert (status["code"], status["reason"]) == (400, "BadRequest")
 
 
@@ -545,7 +545,7 @@ async def an_owner_without_dependents_goes_in_the_foreground_too(server: Server)
 async def many_are_deleted_by_their_labels(server: Server) -> None:
     for name, labels in (("a", {"k": "1"}), ("b", {"k": "1"}), ("c", {"k": "2"})):
         await server.create(name, metadata={"name": name, "labels": labels})
-    await server.answer(prepare("DELETE", WIDGETS.path(server.ns), labelSelector="k=1"))
+    await server.answer(prepare("DELETE", WIDGETS.path(server.ns), query={"labelSelector": "k=1"}))
     assert await server.names() == ["c"]
 
 
@@ -718,7 +718,7 @@ async def a_watch_ends_when_its_time_is_over(server: Server) -> None:
 
 @case
 async def a_watch_of_what_nobody_defined_is_not_found(server: Server) -> None:
-    request = prepare("GET", f"/apis/example.org/v1/namespaces/{server.ns}/gadgets", watch="true")
+    request = prepare("GET", f"/apis/example.org/v1/namespaces/{server.ns}/gadgets", query={"watch": "true"})
     response = await server.transport.stream(request, lambda _: None)
     assert response.status == 404
 

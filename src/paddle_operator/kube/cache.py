@@ -1,7 +1,8 @@
 """The watch cache: what the server has, in memory, as small flat values.
 
-One `Informer` for each kind and label selector. It lists, then watches from there, and lists again when the
-server says 410, comparing with what it holds, so that a deletion nobody told it of is still announced.
+One `Informer` for each kind and label selector. Its watch begins with everything there is and goes on from
+there; a server too old for that is asked for a list first. When the server says 410 it begins anew, comparing
+with what it holds, so that a deletion nobody told it of is still announced.
 `project` keeps the few fields somebody reads; a change that touches none of them ends here in silence.
 resourceVersions are compared for equality only: their order is the server's business.
 """
@@ -15,7 +16,7 @@ import msgspec
 
 from paddle_operator.kube.backoff import Backoff
 from paddle_operator.kube.client import Client
-from paddle_operator.kube.errors import Gone, KubeError, Status, error_from
+from paddle_operator.kube.errors import Gone, Invalid, KubeError, Status, error_from
 from paddle_operator.kube.objects import ObjectMeta
 from paddle_operator.kube.resources import Resource
 
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 
 Key = tuple[str, str]
 
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 LASTED = 1.0  # seconds after which a watch that said nothing may end without being suspicious
 
 
@@ -39,6 +41,7 @@ class _Place(msgspec.Struct, rename="camel"):
     name: str = ""
     namespace: str = ""
     resource_version: str = ""
+    annotations: Any = {}
 
 
 class _Placed(msgspec.Struct):
@@ -89,6 +92,8 @@ class Informer(Generic[W, V]):
         }
         self._version = ""
         self._heard = False  # anything on the present watch
+        self._streams_lists = True  # as far as we know
+        self._initial: set[Key] | None = None  # what the present watch began with, until all is told
         self._backoff = Backoff(first=0.2, most=30.0)
         self.synced = asyncio.Event()
 
@@ -122,9 +127,14 @@ class Informer(Generic[W, V]):
     async def _list_and_watch(self) -> str:
         """What went wrong, or nothing."""
         try:
-            if not self._version:
+            if not self._version and not self._streams_lists:
                 await self._relist()
             await self._watch()
+        except Invalid as error:
+            if self._version or not self._streams_lists:
+                return str(error)
+            self._streams_lists = False  # an older server; this is no failure, but the first answer
+            self._heard = True
         except (Gone, msgspec.MsgspecError) as error:
             self._version = ""  # what was missed, or could not be read, only a list can tell
             return str(error)
@@ -135,13 +145,17 @@ class Informer(Generic[W, V]):
     async def _relist(self) -> None:
         response = await self._client.list(self._resource, self._namespace, self._selector)
         listed = _LISTS.decode(response.body)
-        present = {self._put(raw) for raw in listed.items}
+        self._settle({self._put(raw) for raw in listed.items}, listed.metadata.resource_version)
+
+    def _settle(self, present: set[Key], version: str) -> None:
+        """Everything there is has been told; what was not, is gone."""
         for key in self._values.keys() - present:
             self._remove(key)
-        self._version = listed.metadata.resource_version
+        self._version = version
         self.synced.set()
 
     async def _watch(self) -> None:
+        self._initial = None if self._version else set()
         lines = Lines(self._on_line)
         await self._client.watch(self._resource, self._namespace, self._selector, self._version, lines.feed)
 
@@ -153,11 +167,25 @@ class Informer(Generic[W, V]):
             status = _STATUS.decode(event.object)
             raise error_from(status, status.code)
         meta = _PLACED.decode(event.object).metadata
+        if self._initial is not None:
+            self._on_initial(event, meta)
+            return
         if event.type == "DELETED":
             self._remove((meta.namespace, meta.name))
         elif event.type != "BOOKMARK":
             self._put(event.object)
         self._version = meta.resource_version
+
+    def _on_initial(self, event: _Event, meta: _Place) -> None:
+        """Versions on the way do not count: a watch that breaks here begins with everything again."""
+        assert self._initial is not None
+        if event.type == "BOOKMARK" and INITIAL_EVENTS_END in (meta.annotations or {}):
+            self._settle(self._initial, meta.resource_version)
+            self._initial = None
+        elif event.type == "DELETED":
+            self._initial.discard((meta.namespace, meta.name))
+        elif event.type != "BOOKMARK":
+            self._initial.add(self._put(event.object))
 
     def _put(self, raw: msgspec.Raw) -> Key:
         meta = _PLACED.decode(raw).metadata

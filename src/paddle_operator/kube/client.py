@@ -18,15 +18,15 @@ def prepare(
     method: str,
     path: str,
     *,
+    query: Mapping[str, str] | None = None,
     body: Mapping[str, Any] | None = None,
     content_type: str = JSON,
-    **query: str,
 ) -> Request:
     """A request value; query entries that are empty are left out."""
     return Request(
         method=method,
         path=path,
-        query={key: value for key, value in query.items() if value},
+        query={key: value for key, value in (query or {}).items() if value},
         body=None if body is None else msgspec.json.encode(body),
         content_type=content_type,
     )
@@ -62,7 +62,7 @@ class Client:
 
     async def list(self, resource: Resource, namespace: str, selector: str) -> Response:
         """The undecoded list: only its reader knows which parts of the items it wants."""
-        return await self._answer(prepare("GET", resource.path(namespace), labelSelector=selector))
+        return await self._answer(prepare("GET", resource.path(namespace), query={"labelSelector": selector}))
 
     async def watch(
         self,
@@ -72,15 +72,17 @@ class Client:
         version: str,
         feed: Callable[[bytes], None],
     ) -> None:
-        request = prepare(
-            "GET",
-            resource.path(namespace),
-            labelSelector=selector,
-            watch="true",
-            resourceVersion=version,
-            allowWatchBookmarks="true",
-            timeoutSeconds=str(WATCH_SECONDS),
-        )
+        """From a version on; without one, all there is comes first, and a bookmark says where it ends."""
+        everything = {} if version else {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+        query = {
+            "labelSelector": selector,
+            "watch": "true",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(WATCH_SECONDS),
+            **everything,
+        }
+        request = prepare("GET", resource.path(namespace), query=query)
         response = await self._transport.stream(request, feed)
         if response.status != 200:
             raise error_of(response)
