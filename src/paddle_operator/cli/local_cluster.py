@@ -44,7 +44,13 @@ class Snapshot:
 
 def paddle_jobs() -> Kind:
     return Kind(
-        group=GROUP, version=VERSION, plural=PLURAL, kind=KIND, has_status=True, admit=_admit_paddlejob
+        group=GROUP,
+        version=VERSION,
+        plural=PLURAL,
+        kind=KIND,
+        has_status=True,
+        custom=True,
+        admit=_admit_paddlejob,
     )
 
 

@@ -33,10 +33,8 @@ class StatusWriter:
 
     def current(self, view: JobView) -> PaddleJobStatus:
         """What status says, our own last write included."""
-        written = self._written.get(view.uid)
-        if written is None or view.version == written.version or self._clock() - written.at > ECHO_WITHIN:
-            return view.status
-        return written.status
+        written = self._unseen(view)
+        return written.status if written else view.status
 
     async def write(self, view: JobView, status: PaddleJobStatus) -> float | None:
         """Writes if there is news; returns the seconds to wait when it is too early for these news."""
@@ -46,11 +44,24 @@ class StatusWriter:
             return None
         if wait := self._too_early(view.uid, old, status):
             return wait
+        # The version keeps it off a later job of the same name, and off a spec it was not decided on.
+        guarded = {"metadata": {"resourceVersion": self._version(view)}, "status": body}
         answer = await self._client.patch(
-            PADDLE_JOBS, view.namespace, view.name, _guarded(view, old, status, body), subresource="status"
+            PADDLE_JOBS, view.namespace, view.name, guarded, subresource="status"
         )
         self._written[view.uid] = Written(status, answer["metadata"]["resourceVersion"], self._clock())
         return None
+
+    def _version(self, view: JobView) -> str:
+        written = self._unseen(view)
+        return written.version if written else view.version
+
+    def _unseen(self, view: JobView) -> Written | None:
+        """Our last write, as long as the cache does not show it."""
+        written = self._written.get(view.uid)
+        if written is None or view.version == written.version or self._clock() - written.at > ECHO_WITHIN:
+            return None
+        return written
 
     def forget(self, uid: str) -> None:
         self._written.pop(uid, None)
@@ -66,13 +77,3 @@ class StatusWriter:
 def _document(status: PaddleJobStatus) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.to_builtins(status)
     return document
-
-
-def _guarded(
-    view: JobView, old: PaddleJobStatus, new: PaddleJobStatus, body: dict[str, Any]
-) -> dict[str, Any]:
-    """The uid keeps a status off a later job of the same name; an end must not be decided on an old spec."""
-    metadata = {"uid": view.uid}
-    if new.phase and new.phase.finished and old == view.status:
-        metadata["resourceVersion"] = view.version
-    return {"metadata": metadata, "status": body}

@@ -6,11 +6,14 @@ KubeError
     ├── Invalid             400, 422   the object is wrong; retrying cannot help
     ├── Forbidden           401, 403   a right is missing
     ├── NotFound            404
-    ├── Conflict            409        the object changed since it was read, or its uid is another
-    │   └── AlreadyExists   409        something of that name is there
+    ├── Conflict            409        the object changed since it was read
+    │   ├── AlreadyExists   409        something of that name is there
+    │   └── Replaced        409, 422   something else has that name by now: its uid is another
     ├── Gone                410        the watch fell behind: list again
     └── Unavailable         429, 5xx   later; `retry_after` says when, if the server knows
 """
+
+import re
 
 import msgspec
 
@@ -54,6 +57,10 @@ class AlreadyExists(Conflict):
     pass
 
 
+class Replaced(Conflict):
+    pass
+
+
 class Gone(ApiError):  # noqa: N818
     pass
 
@@ -69,6 +76,8 @@ class Status(msgspec.Struct, rename="camel"):
     reason: str = ""
     message: str = ""
 
+
+_OTHER_UID = re.compile(r"metadata\.uid: Invalid value|the UID in the precondition")
 
 _BY_STATUS: dict[int, type[ApiError]] = {
     400: Invalid,
@@ -91,11 +100,18 @@ def error_of(response: Response) -> ApiError:
 
 
 def error_from(status: Status, code: int, retry_after: str | None = None) -> ApiError:
-    kind = AlreadyExists if status.reason == "AlreadyExists" else _BY_STATUS.get(code, _other(code))
-    seconds = (
-        float(retry_after) if retry_after and retry_after.isascii() and retry_after.isdecimal() else None
-    )
-    return kind(code, status.reason, status.message, seconds)
+    known = retry_after and retry_after.isascii() and retry_after.isdecimal()
+    seconds = float(retry_after) if retry_after and known else None
+    return _kind(status, code)(code, status.reason, status.message, seconds)
+
+
+def _kind(status: Status, code: int) -> type[ApiError]:
+    if status.reason == "AlreadyExists":
+        return AlreadyExists
+    # A patch that names another uid is refused as an attempt to change it.
+    if code in (409, 422) and _OTHER_UID.search(status.message):
+        return Replaced
+    return _BY_STATUS.get(code, _other(code))
 
 
 def _other(code: int) -> type[ApiError]:

@@ -29,6 +29,7 @@ class Kind:
     kind: str
     has_status: bool = False  # `status` is a subresource: each side writes only its own part
     graceful: bool = False  # a delete waits until whoever runs it lets go
+    custom: bool = False  # defined by a CustomResourceDefinition, which makes some rules different
     schema: Object | None = None  # unknown fields are dropped, defaults set, the rest is checked
     admit: Admission = accept  # may change the new object; returns why it is refused
 
@@ -56,6 +57,7 @@ def from_crd(crd: Object, admit: Admission = accept) -> Kind:
         plural=spec["names"]["plural"],
         kind=spec["names"]["kind"],
         has_status="status" in version.get("subresources", {}),
+        custom=True,
         schema=version["schema"]["openAPIV3Schema"],
         admit=admit,
     )

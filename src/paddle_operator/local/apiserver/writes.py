@@ -48,7 +48,8 @@ class Writer:
             raise Refusal(405, "MethodNotAllowed", "objects are created in a namespace")
         meta["name"] = meta.get("name") or _generated(meta)
         if not meta["name"]:
-            raise bad_request("name or generateName is required")
+            cause = Cause("metadata.name", "Required value: name or generateName is required")
+            raise invalid(kind, "", [cause])
         if meta.get("namespace", target.namespace) != target.namespace:
             raise bad_request("the namespace of the object does not match the namespace on the request")
         if self._store.get(kind, target.namespace, meta["name"]):
@@ -61,17 +62,20 @@ class Writer:
 
     def patch(self, target: Target, patch: Object) -> Object:
         old = self._existing(target)
-        _check_preconditions(target, old, patch.get("metadata") or {})
+        given = patch.get("metadata") or {}
+        _check_uid(target, old, given)
+        _check_version(target, old, given)
         return self._update(target, old, merged(old, patch))
 
     def replace(self, target: Target, body: Object) -> Object:
         """A custom resource must say which version it replaces; built-in kinds may leave that out."""
         old = self._existing(target)
         given = body.get("metadata") or {}
-        if target.kind.schema is not None and not given.get("resourceVersion"):
+        if target.kind.custom and not given.get("resourceVersion"):
             cause = Cause("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
             raise invalid(target.kind, target.name, [cause])
-        _check_preconditions(target, old, given)
+        _check_uid(target, old, given)
+        _check_version(target, old, given)
         return self._update(target, old, body)
 
     def delete(self, target: Target, options: Object) -> Object:
@@ -157,16 +161,27 @@ def _with_finalizer(old: Object, finalizer: str) -> Object:
     return {**old, "metadata": {**meta, "finalizers": [*finalizers, finalizer]}}
 
 
+def _check_version(target: Target, old: Object, wanted: Object) -> None:
+    if "resourceVersion" in wanted and wanted["resourceVersion"] != old["metadata"]["resourceVersion"]:
+        why = "the object has been modified; please apply your changes to the latest version and try again"
+        raise conflict(target.kind.plural, target.name, why)
+
+
+def _check_uid(target: Target, old: Object, wanted: Object) -> None:
+    """To change an object that is another by now is to change its uid, and that nobody may."""
+    ignored = target.kind.custom and target.subresource  # there the metadata of the patch is not looked at
+    if wanted.get("uid", old["metadata"]["uid"]) != old["metadata"]["uid"] and not ignored:
+        cause = Cause("metadata.uid", f'Invalid value: "{wanted["uid"]}": field is immutable')
+        raise invalid(target.kind, target.name, [cause])
+
+
 def _check_preconditions(target: Target, old: Object, wanted: Object) -> None:
-    meta = old["metadata"]
-    if "uid" in wanted and wanted["uid"] != meta["uid"]:
-        raise conflict(target.kind.plural, target.name, f"the uid is {meta['uid']}, not {wanted['uid']}")
-    if "resourceVersion" in wanted and wanted["resourceVersion"] != meta["resourceVersion"]:
-        raise conflict(
-            target.kind.plural,
-            target.name,
-            "the object has been modified; please apply your changes to the latest version and try again",
-        )
+    """Of a deletion."""
+    uid = old["metadata"]["uid"]
+    if wanted.get("uid", uid) != uid:
+        why = f"the UID in the precondition ({wanted['uid']}) does not match the UID in record ({uid})"
+        raise conflict(target.kind.plural, target.name, why)
+    _check_version(target, old, wanted)
 
 
 def _only_what_is_theirs(target: Target, old: Object, new: Any) -> Object:
