@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle_operator.kube.cache import Informer
@@ -13,7 +13,7 @@ from paddle_operator.kube.objects import ObjectMeta as Meta
 from paddle_operator.kube.objects import Wire
 from support import virtual_time
 from support.api import WIDGETS, Api, widget
-from support.faults import Fault, Faulty
+from support.faults import Fault, Faulty, Trouble
 
 
 class Spec(Wire, frozen=True):
@@ -58,6 +58,7 @@ steps = st.one_of(
     st.tuples(st.just("delete"), names),
     st.tuples(st.just("fail next"), st.sampled_from(Fault)),
     st.tuples(st.just("fail streams"), st.sampled_from(Fault)),
+    st.tuples(st.just("trouble"), st.sampled_from(Trouble)),
     st.tuples(st.just("forget history")),
     st.tuples(st.just("wait"), st.sampled_from([0.0, 0.05, 1.0, 400.0])),
 )
@@ -77,6 +78,8 @@ async def take(api: Api, transport: Faulty, step: tuple[object, ...]) -> None:
             transport.fail_next(fault)
         case ("fail streams", Fault() as fault):
             transport.fail_streams(fault)
+        case ("trouble", Trouble() as trouble):
+            transport.trouble = trouble
         case ("forget history",):
             api.server._store._history.clear()
         case ("wait", float(seconds)):
@@ -87,9 +90,9 @@ def as_seen(item: Object) -> View:
     return View(item["metadata"]["name"], item["metadata"]["uid"], item["spec"]["size"])
 
 
-async def follow(script: list[tuple[object, ...]], piece: int) -> None:
+async def follow(script: list[tuple[object, ...]], piece: int, *, old: bool) -> None:
     api, follower = Api(), Follower()
-    transport = Faulty(api.server, piece)
+    transport = Faulty(api.server, piece, old=old)
     informer = Informer(
         Client(transport),
         WIDGETS,
@@ -119,9 +122,8 @@ async def follow(script: list[tuple[object, ...]], piece: int) -> None:
         }
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.lists(steps, max_size=25), st.sampled_from([1, 7, 1000]))
+@given(st.lists(steps, max_size=25), st.sampled_from([1, 7, 1000]), st.booleans())
 def test_the_cache_equals_the_server_and_has_announced_each_difference(
-    script: list[tuple[object, ...]], piece: int
+    script: list[tuple[object, ...]], piece: int, old: bool
 ) -> None:
-    virtual_time.run(follow(script, piece))
+    virtual_time.run(follow(script, piece, old=old))

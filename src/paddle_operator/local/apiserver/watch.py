@@ -58,7 +58,9 @@ class Watch:
 
     async def _next(self, options: WatchOptions, feed: Callable[[bytes], None]) -> None:
         try:
-            change = await asyncio.wait_for(self._changes.get(), BOOKMARK_EVERY)
+            # Not `wait_for`: Python 3.11's loses a cancellation that comes together with the result.
+            async with asyncio.timeout(BOOKMARK_EVERY):
+                change = await self._changes.get()
         except TimeoutError:
             if options.bookmarks:
                 feed(self._bookmark({}))
