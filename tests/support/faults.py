@@ -5,7 +5,7 @@ how it treats what passes until further notice.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
@@ -89,7 +89,7 @@ class Faulty:
 
     async def _stream(self, request: Request, feed: Callable[[bytes], None]) -> Response:
         """Events wait in a line of their own, each until its time has come; none overtakes another."""
-        line: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+        line: asyncio.Queue[tuple[float, bytes] | None] = asyncio.Queue()
         clock = asyncio.get_running_loop().time
 
         def enter(chunk: bytes) -> None:
@@ -97,13 +97,17 @@ class Faulty:
             for _ in range(2 if self.trouble is Trouble.REPEATED else 1):
                 line.put_nowait((clock() + late, chunk))
 
-        async def deliver() -> Response:
-            while True:
-                due, chunk = await line.get()
+        inner = asyncio.ensure_future(self._inner.stream(request, enter))
+        inner.add_done_callback(lambda _: line.put_nowait(None))
+        try:
+            while waiting := await line.get():
+                due, chunk = waiting
                 await asyncio.sleep(max(0.0, due - clock()))
                 feed(chunk)
-
-        return await _first_of(self._inner.stream(request, enter), deliver())
+            return await inner
+        finally:
+            inner.cancel()
+            await asyncio.gather(inner, return_exceptions=True)
 
     def _in_pieces(self, feed: Callable[[bytes], None]) -> Callable[[bytes], None]:
         def pieces(chunk: bytes) -> None:
@@ -111,17 +115,6 @@ class Faulty:
                 feed(chunk[start : start + self._piece])
 
         return pieces
-
-
-async def _first_of(*works: Coroutine[Any, Any, Response]) -> Response:
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return done.pop().result()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _refuse(fault: Fault | None) -> Response:
