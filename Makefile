@@ -7,7 +7,7 @@ SAMPLE := samples/paddlejob/wide_and_deep
 IMAGE  := registry.baidubce.com/paddle-operator/demo-wide-and-deep:v1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit check format lock clean
+.PHONY: help demo test unit check crd format kubelab lock clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -16,19 +16,28 @@ demo: $(VENV)/run ## train wide & deep with real parameter servers, on this mach
 	@paddle=$$($(BIN)/python scripts/paddle_env.py requirements/paddle-ps.txt) && \
 	$(BIN)/pdj run $(SAMPLE)/wide_and_deep.yaml --image $(IMAGE)=$(SAMPLE) --python $$paddle
 
-test: check ## everything: checks, unit tests, real Paddle jobs
+test: check ## everything: checks, unit tests, a real control plane, real Paddle jobs
 	@ps=$$($(BIN)/python scripts/paddle_env.py requirements/paddle-ps.txt) && \
 	collective=$$($(BIN)/python scripts/paddle_env.py requirements/paddle-collective.txt) && \
-	PADDLE_PS_PYTHON=$$ps PADDLE_COLLECTIVE_PYTHON=$$collective $(BIN)/python -m pytest -q $(PYTEST_ARGS)
+	kubelab=$$($(BIN)/python scripts/kubelab.py) && \
+	PADDLE_PS_PYTHON=$$ps PADDLE_COLLECTIVE_PYTHON=$$collective KUBELAB=$$kubelab \
+	  $(BIN)/python -m pytest -q $(PYTEST_ARGS)
 
 unit: $(VENV)/dev ## unit tests, in seconds
-	@$(BIN)/python -m pytest -q -m "not paddle" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q -m "not paddle and not cluster" $(PYTEST_ARGS)
 
-check: $(VENV)/dev ## format, lint, types, the contract of the layers
+check: $(VENV)/dev ## format, lint, types, the contract of the layers, generated files
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/ruff check -q .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m paddle_operator.api.crd deploy --check
+
+crd: $(VENV)/run ## write the CRDs in deploy/ from the types and rules in api/
+	@$(BIN)/python -m paddle_operator.api.crd deploy
+
+kubelab: $(VENV)/run ## build the control plane that the tests use, once; print its path
+	@$(BIN)/python scripts/kubelab.py
 
 format: $(VENV)/dev ## put the code into form
 	@$(BIN)/ruff check -q --fix .
