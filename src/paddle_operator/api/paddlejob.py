@@ -1,17 +1,17 @@
 """The PaddleJob object as types: what users write in `spec`, what we write in `status`.
 
-The pod template stays a plain mapping, because fields newer than this file must survive.
+Names and JSON types are upstream's, because its clients read and write them. Which fields have no effect yet
+is said in `unused.py`. The pod template stays a plain mapping, because fields newer than this file must
+survive.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
-from paddle_operator.api.words import API_VERSION, KIND, CleanPodPolicy, Intranet, Mode, Phase
-
-
-class Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The base of every type here: immutable, camelCase on the wire, silent about defaults."""
+from paddle_operator.api.base import Count, Quantity, Struct, Text
+from paddle_operator.api.template import Template
+from paddle_operator.api.words import API_VERSION, KIND, CleanPodPolicy, Intranet, Mode, Phase, RoleName
 
 
 class Metadata(Struct, frozen=True):
@@ -37,16 +37,40 @@ class Metadata(Struct, frozen=True):
 class RoleSpec(Struct, frozen=True):
     """One role: how many members, and the pod each of them is."""
 
-    replicas: int
-    template: dict[str, Any] = {}
+    replicas: Count
+    requests: int | None = None
+    limits: int | None = None
+    template: Template = {}
+
+
+class SchedulingPolicy(Struct, frozen=True):
+    """What a gang scheduler is told of the job."""
+
+    min_available: Count | None = None
+    queue: str = ""
+    priority_class: str = ""
+    min_resources: dict[str, Quantity] = {}
+
+
+class SampleSetRef(Struct, frozen=True):
+    """A data set, and where members find it."""
+
+    mount_path: Text
+    name: str = ""
+    namespace: str = ""
 
 
 class PaddleJobSpec(Struct, frozen=True):
     ps: RoleSpec | None = None
     worker: RoleSpec | None = None
+    heter: RoleSpec | None = None
     intranet: Intranet = Intranet.POD_IP
     clean_pod_policy: CleanPodPolicy = CleanPodPolicy.UNSET
-    with_gloo: int | None = None
+    clean_policy: CleanPodPolicy = CleanPodPolicy.UNSET  # how an example of upstream's guide spells it
+    with_gloo: Annotated[int, msgspec.Meta(ge=0, le=2)] | None = None
+    elastic: int | None = None
+    scheduling_policy: SchedulingPolicy | None = None
+    sample_set_ref: SampleSetRef | None = None
 
 
 class PodReference(Struct, frozen=True):
@@ -67,6 +91,7 @@ class RoleStatus(Struct, frozen=True):
     running: int = 0
     failed: int = 0
     succeeded: int = 0
+    unknown: int = 0
     refs: list[PodReference] = []
 
 
@@ -86,6 +111,8 @@ class PaddleJobStatus(Struct, frozen=True):
     mode: Mode | None = None
     ps: RoleStatus | None = None
     worker: RoleStatus | None = None
+    heter: RoleStatus | None = None
+    elastic: Annotated[Any, msgspec.Meta(extra={"skeleton": str})] = ""  # upstream's, written by nobody
     start_time: str | None = None
     completion_time: str | None = None
     observed_generation: int = 0
@@ -98,3 +125,9 @@ class PaddleJob(Struct, frozen=True):
     api_version: str = API_VERSION
     kind: str = KIND
     status: PaddleJobStatus = PaddleJobStatus()
+
+
+def roles_of(job: PaddleJob) -> dict[RoleName, RoleSpec]:
+    """The roles a plan is made of, in the order of `RoleName`."""
+    written = {RoleName.PS: job.spec.ps, RoleName.WORKER: job.spec.worker}
+    return {name: role for name, role in written.items() if role is not None}

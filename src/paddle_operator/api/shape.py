@@ -6,27 +6,37 @@ types that `msgspec` knows.
 """
 
 import difflib
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import inspect
 
 from paddle_operator.api.problems import Path, Problem
+from paddle_operator.api.words import MISSPELT
 
 _EXPECTED: dict[type[inspect.Type], tuple[tuple[type, ...], str]] = {
     inspect.StrType: ((str,), "text"),
     inspect.IntType: ((int,), "a whole number"),
+    inspect.FloatType: ((int, float), "a number"),
     inspect.BoolType: ((bool,), "true or false"),
 }
+_PLURALS: dict[type[inspect.Type], str] = {
+    inspect.StrType: " of texts",
+    inspect.StructType: " of mappings",
+    inspect.DictType: " of mappings",
+}
+
+_type_info = functools.cache(inspect.type_info)
 
 
 def check_shape(raw: Any, type_: type) -> list[Problem]:
-    return list(_check(raw, inspect.type_info(type_), ()))
+    return list(_check(raw, _type_info(type_), ()))
 
 
 def unknown_fields(raw: Any, type_: type) -> list[Problem]:
     """Fields the type does not have. The API server drops them, so only an author wants to hear of them."""
-    return list(_unknown(raw, inspect.type_info(type_), ()))
+    return list(_unknown(raw, _type_info(type_), ()))
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
@@ -48,18 +58,53 @@ def _check(raw: Any, info: inspect.Type, path: Path) -> Iterator[Problem]:
             yield from _check_list(raw, info, path)
         case inspect.EnumType():
             yield from _check_enum(raw, info, path)
+        case inspect.Metadata():
+            yield from _check_annotated(raw, info, path)
         case inspect.AnyType():
             return
         case _:
-            classes, words = _EXPECTED[type(info)]
-            if not isinstance(raw, classes) or (isinstance(raw, bool) and bool not in classes):
-                yield Problem(path, f"must be {words}, found {describe(raw)}")
+            yield from _check_scalar(raw, info, path)
+
+
+def _check_scalar(raw: Any, info: inspect.Type, path: Path) -> Iterator[Problem]:
+    classes, words = _EXPECTED[type(info)]
+    if not isinstance(raw, classes) or (isinstance(raw, bool) and bool not in classes):
+        yield Problem(path, f"must be {words}, found {describe(raw)}")
+    elif excess := _excess(raw, info):
+        yield Problem(path, excess)
+
+
+def _excess(raw: Any, info: inspect.Type) -> str:
+    """Lengths of lists are not asked here: `rules.py` has better sentences for them."""
+    match info:
+        case inspect.IntType(ge=int(least), le=int(most)) if most - least < 5 and not least <= raw <= most:
+            *others, last = range(least, most + 1)
+            return f"must be {', '.join(map(str, others))} or {last}, found {describe(raw)}"
+        case inspect.IntType(ge=int(least)) if raw < least:
+            return f"must be {least} or more, found {raw}"
+        case inspect.IntType(le=int(most)) if raw > most:
+            return f"must be {most} or less, found {raw}"
+        case inspect.StrType(min_length=int(least)) if len(raw) < least:
+            return "must not be empty"
+    return ""
+
+
+def _check_annotated(raw: Any, info: inspect.Metadata, path: Path) -> Iterator[Problem]:
+    """What Python holds loosely may be annotated with a skeleton: the type it is held against."""
+    problems = list(_check(raw, info.type, path))
+    skeleton = (info.extra or {}).get("skeleton")
+    yield from problems if problems or not skeleton else _check(raw, _type_info(skeleton), path)
 
 
 def _check_union(raw: Any, info: inspect.UnionType, path: Path) -> Iterator[Problem]:
-    if raw is not None:
-        (member,) = (kind for kind in info.types if not isinstance(kind, inspect.NoneType))
-        yield from _check(raw, member, path)
+    if raw is None:
+        return
+    members = [member for member in info.types if not isinstance(member, inspect.NoneType)]
+    if len(members) == 1:
+        yield from _check(raw, members[0], path)
+    elif all(any(_check(raw, member, path)) for member in members):
+        words = " or ".join(_EXPECTED[type(member)][1] for member in members)
+        yield Problem(path, f"must be {words}, found {describe(raw)}")
 
 
 def _check_struct(raw: Any, info: inspect.StructType, path: Path) -> Iterator[Problem]:
@@ -103,18 +148,24 @@ def _check_dict(raw: Any, info: inspect.DictType, path: Path) -> Iterator[Proble
 
 def _check_list(raw: Any, info: inspect.ListType, path: Path) -> Iterator[Problem]:
     if isinstance(raw, str) or not isinstance(raw, Sequence):
-        yield Problem(path, f"must be a list, found {describe(raw)}")
+        of = _PLURALS.get(type(info.item_type), "")
+        yield Problem(path, f"must be a list{of}, found {describe(raw)}")
         return
     for number, item in enumerate(raw):
-        yield from _check(item, info.item_type, (*path, number))
+        if isinstance(info.item_type, inspect.StrType) and not isinstance(item, str):
+            # Of a list in one line nobody sees at once which of them is meant.
+            words = f"must be one of the texts of this list, found {describe(item)}"
+            yield Problem((*path, number), words)
+        else:
+            yield from _check(item, info.item_type, (*path, number))
 
 
 def _check_enum(raw: Any, info: inspect.EnumType, path: Path) -> Iterator[Problem]:
     known = [member.value for member in info.cls]
     if raw not in known:
-        allowed = ", ".join(value for value in known if value)
-        hint = suggestion(raw, known) if isinstance(raw, str) else ""
-        yield Problem(path, f"must be one of {allowed}, found {describe(raw)}{hint}")
+        offered = [value for value in known if value and value not in MISSPELT]
+        hint = suggestion(raw, offered) if isinstance(raw, str) else ""
+        yield Problem(path, f"must be one of {', '.join(offered)}, found {describe(raw)}{hint}")
 
 
 def describe(raw: Any) -> str:

@@ -9,15 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from paddle_operator.api.crd import crd_v1
 from paddle_operator.api.paddlejob import PaddleJobStatus
-from paddle_operator.api.validation import InvalidJobError, parse_job
-from paddle_operator.api.words import API_VERSION, GROUP, KIND, PLURAL, VERSION
+from paddle_operator.api.validation import InvalidJobError, stored_job
+from paddle_operator.api.words import API_VERSION
 from paddle_operator.controllers.observe import PADDLE_JOBS, Child, JobView, JobWire, PodWire, child, job_view
 from paddle_operator.controllers.paddlejob import PaddleJobController
 from paddle_operator.kube.cache import Informer
 from paddle_operator.kube.client import Client
 from paddle_operator.kube.resources import PODS
-from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, Cause, Kind, Object, pods
+from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, Cause, Kind, Object, from_crd, pods
 from paddle_operator.local.apiserver.server import ApiServer
 from paddle_operator.local.runner.addresses import find_base_port
 from paddle_operator.local.runner.life import Machine
@@ -43,20 +44,13 @@ class Snapshot:
 
 
 def paddle_jobs() -> Kind:
-    return Kind(
-        group=GROUP,
-        version=VERSION,
-        plural=PLURAL,
-        kind=KIND,
-        has_status=True,
-        custom=True,
-        admit=_admit_paddlejob,
-    )
+    """The kind as the CRD defines it; its rules are asked in Python, where a real server evaluates CEL."""
+    return from_crd(crd_v1(), _admit_paddlejob)
 
 
 def _admit_paddlejob(body: Object) -> list[Cause]:
     try:
-        parse_job(body)
+        stored_job(body)
     except InvalidJobError as error:
         return [Cause(problem.field, problem.message) for problem in error.problems]
     return []

@@ -14,9 +14,10 @@ from typing import Any
 
 import click
 
-from paddle_operator.api.paddlejob import PaddleJob
+from paddle_operator.api.paddlejob import PaddleJob, roles_of
 from paddle_operator.api.problems import Problem
-from paddle_operator.api.validation import InvalidJobError, parse_job, roles_of
+from paddle_operator.api.unused import harmful_fields
+from paddle_operator.api.validation import InvalidJobError, parse_job
 from paddle_operator.api.words import KIND, Phase
 from paddle_operator.cli.documents import Document, InputError, read_documents
 from paddle_operator.cli.entry import EXIT_OF
@@ -61,7 +62,7 @@ def _prepare(file: Path, images: tuple[str, ...], python: Path | None) -> Work:
         job = parse_job(document.value)
     except InvalidJobError as error:
         raise InputError(*(document.explain(problem) for problem in error.problems)) from error
-    if problems := list(_without_command(job, mapped)):
+    if problems := [*harmful_fields(job), *_without_command(job, mapped)]:
         raise InputError(*(document.explain(problem) for problem in problems))
     ready = prepare_for_this_machine(document.value, random.Random())  # noqa: S311 - ports, not secrets
     if ready is None:

@@ -1,7 +1,7 @@
 """From what a user wrote to the internal job. A new kind of job is a new function here, no more."""
 
-from paddle_operator.api.paddlejob import PaddleJob
-from paddle_operator.api.validation import roles_of
+from paddle_operator.api.defaults import effective_clean_pod_policy
+from paddle_operator.api.paddlejob import PaddleJob, roles_of
 from paddle_operator.api.words import Mode, RoleName
 from paddle_operator.plan.model import Job, Role
 from paddle_operator.plan.names import PORT
@@ -22,8 +22,8 @@ def from_paddlejob(job: PaddleJob) -> Job:
         mode=mode_of(job),
         roles=tuple(Role(name, role.replicas, role.template) for name, role in roles_of(job).items()),
         with_gloo=job.spec.with_gloo or 0,
-        clean_pod_policy=job.spec.clean_pod_policy,
-        port=int(meta.annotations.get(PORT, CLUSTER_PORT)),
+        clean_pod_policy=effective_clean_pod_policy(job.spec),
+        port=_port(meta.annotations.get(PORT, "")),
         last=job.status,
     )
 
@@ -34,3 +34,8 @@ def mode_of(job: PaddleJob) -> Mode:
     if RoleName.PS in roles:
         return Mode.PS
     return Mode.COLLECTIVE if roles[RoleName.WORKER].replicas > 1 else Mode.SINGLE
+
+
+def _port(text: str) -> int:
+    """An annotation that somebody edited into nonsense counts as none."""
+    return int(text) if text.isascii() and text.isdecimal() and 0 < int(text) < 65_516 else CLUSTER_PORT

@@ -35,6 +35,23 @@ def violations(obj: dict[str, Any], schema: Schema) -> list[Cause]:
     return list(_check(obj, schema, ""))
 
 
+def unknown_fields(obj: dict[str, Any], schema: Schema) -> list[str]:
+    """The paths of fields that `prepared` drops: what a client that asks for strictness is told of."""
+    return list(_unknown(obj, prepared(obj, schema), ""))
+
+
+def _unknown(value: Any, kept: Any, path: str) -> Iterator[str]:
+    if isinstance(value, dict) and isinstance(kept, dict):
+        for key, inner in value.items():
+            if key in kept:
+                yield from _unknown(inner, kept[key], _join(path, key))
+            elif inner is not None:
+                yield _join(path, key)
+    elif isinstance(value, list) and isinstance(kept, list):
+        for number, (inner, left) in enumerate(zip(value, kept, strict=True)):
+            yield from _unknown(inner, left, f"{path}[{number}]")
+
+
 _ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 
 

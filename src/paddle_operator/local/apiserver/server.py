@@ -11,6 +11,7 @@ from paddle_operator.local.apiserver.garbage import GarbageCollector
 from paddle_operator.local.apiserver.kinds import Kind, Object
 from paddle_operator.local.apiserver.refusals import Refusal, bad_request, not_found
 from paddle_operator.local.apiserver.routes import Target, find
+from paddle_operator.local.apiserver.schema import unknown_fields
 from paddle_operator.local.apiserver.selectors import parse_selector
 from paddle_operator.local.apiserver.store import HISTORY, Store
 from paddle_operator.local.apiserver.watch import Watch, WatchOptions
@@ -90,7 +91,10 @@ class ApiServer:
         return _answer(OK, listed)
 
     def _create(self, target: Target, request: Request) -> Response:
-        return _answer(CREATED, self._writer.create(target, _body(request)))
+        body = _body(request)
+        if request.query.get("fieldValidation") == "Strict":
+            _check_strictly(target.kind, body)
+        return _answer(CREATED, self._writer.create(target, body))
 
     def _replace(self, target: Target, request: Request) -> Response:
         return _answer(OK, self._writer.replace(target, _body(request)))
@@ -123,6 +127,16 @@ def _watch_options(query: Mapping[str, str]) -> WatchOptions:
         bookmarks=query.get("allowWatchBookmarks") == "true",
         initial_events=query.get("sendInitialEvents") == "true",
     )
+
+
+def _check_strictly(kind: Kind, body: Object) -> None:
+    fields = unknown_fields(body, kind.schema) if kind.schema else []
+    if fields:
+        listed = ", ".join(f'unknown field "{field}"' for field in fields)
+        raise bad_request(
+            f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: '
+            f"strict decoding error: {listed}"
+        )
 
 
 def _answer(status: int, stored: Object) -> Response:

@@ -1,0 +1,51 @@
+"""The pod template, as far as it is checked before any pod is made of it.
+
+Only what the planner reads or what is wrong most often: the pod's own creation tells the rest. The job itself
+keeps templates as plain mappings, so that nothing a user wrote is lost; these types are what the mapping is
+held against, by `shape.py` and by the schema of the CRD.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from paddle_operator.api.base import Open, Quantity, Text
+
+
+class TemplateMetadata(Open, frozen=True):
+    name: str = ""
+    namespace: str = ""
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    finalizers: list[str] = []
+
+
+class EnvVar(Open, frozen=True):
+    name: Text
+
+
+class Resources(Open, frozen=True):
+    limits: dict[str, Quantity] = {}
+    requests: dict[str, Quantity] = {}
+
+
+class Container(Open, frozen=True):
+    name: Text
+    image: Text
+    command: list[str] = []
+    args: list[str] = []
+    env: list[EnvVar] = []
+    env_from: list[dict[str, Any]] = []
+    resources: Resources = Resources()
+
+
+class PodSpec(Open, frozen=True):
+    containers: Annotated[list[Container], msgspec.Meta(min_length=1)] = []
+
+
+class PodTemplate(Open, frozen=True):
+    metadata: TemplateMetadata = TemplateMetadata()
+    spec: PodSpec = PodSpec()
+
+
+Template = Annotated[dict[str, Any], msgspec.Meta(extra={"skeleton": PodTemplate})]
