@@ -5,11 +5,11 @@ is success; an object that is gone already needs no deletion.
 """
 
 import asyncio
-from collections.abc import Awaitable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from paddle_operator.kube.bulk import all_of
+from paddle_operator.kube.bulk import Limiter, Work, all_of
 from paddle_operator.kube.client import Client
 from paddle_operator.kube.errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
 from paddle_operator.kube.expectations import Expectations
@@ -28,17 +28,24 @@ class Owner:
 
 
 class Actor:
-    def __init__(self, client: Client, expect: Expectations, limit: asyncio.Semaphore) -> None:
+    def __init__(self, client: Client, expect: Expectations, limit: Limiter) -> None:
         self._client, self._expect, self._limit = client, expect, limit
 
     async def act(self, plan: Plan, owner: Owner) -> list[BaseException]:
-        """Everything at once; returns the failures, RefusedError among them."""
-        work: list[Awaitable[None]] = [self._remove(pod, owner) for pod in plan.delete_pods]
-        work += [self._patch(patch, owner) for patch in plan.patch_pods]
-        work += [self._create_pod(pod, owner) for pod in plan.create_pods]
+        """Everything at once; returns the failures, RefusedError among them.
+
+        What the server refuses for one pod it refuses for all: no further creates are begun then.
+        """
+        changes: list[Work] = [partial(self._remove, pod, owner) for pod in plan.delete_pods]
+        changes += [partial(self._patch, patch, owner) for patch in plan.patch_pods]
+        creates: list[Work] = [partial(self._create_pod, pod, owner) for pod in plan.create_pods]
         if plan.create_config_map:
-            work.append(self._create(CONFIG_MAPS, plan.create_config_map, owner))
-        return await all_of(self._limit, work)
+            creates.append(partial(self._create, CONFIG_MAPS, plan.create_config_map, owner))
+        outcomes = await asyncio.gather(
+            all_of(self._limit, changes, key=owner.uid),
+            all_of(self._limit, creates, key=owner.uid, stop_on=_is_refusal),
+        )
+        return [failure for outcome in outcomes for failure in outcome.failures]
 
     async def _create_pod(self, pod: dict[str, Any], owner: Owner) -> None:
         name = pod["metadata"]["name"]
@@ -81,3 +88,7 @@ class Actor:
         except BaseException:
             self._expect.vanished(owner.uid, pod.uid)
             raise
+
+
+def _is_refusal(failure: BaseException) -> bool:
+    return isinstance(failure, RefusedError)

@@ -17,7 +17,7 @@ from paddle_operator.controllers.act import Actor, Owner, RefusedError
 from paddle_operator.controllers.caches import config_map_cache, job_cache, pod_cache
 from paddle_operator.controllers.observe import Child, ConfigMapView, JobKey, JobView
 from paddle_operator.controllers.status_writer import StatusWriter
-from paddle_operator.kube.bulk import IN_FLIGHT
+from paddle_operator.kube.bulk import Limiter
 from paddle_operator.kube.client import Client
 from paddle_operator.kube.errors import KubeError, NotFound
 from paddle_operator.kube.expectations import Expectations
@@ -46,7 +46,7 @@ class PaddleJobController:
         self._queue: Queue[JobKey] = Queue()
         self._expect = Expectations(clock)
         self._writer = StatusWriter(client, clock)
-        self._actor = Actor(client, self._expect, asyncio.Semaphore(IN_FLIGHT))
+        self._actor = Actor(client, self._expect, Limiter())
         self._keys: dict[str, JobKey] = {}  # uid -> key, to find the job of a pod
         self._jobs = job_cache(client, namespace, self._job_changed)
         self._pods = pod_cache(client, namespace, self._pod_changed)
