@@ -3,6 +3,7 @@
 A word that it does not know is an error: a schema that says more than is checked here must not look checked.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,7 @@ WORDS = {
     "maximum",
     "minItems",
     "minLength",
+    "pattern",
     "x-kubernetes-preserve-unknown-fields",
     "x-kubernetes-validations",
 }
@@ -49,7 +51,8 @@ def misfits(raw: Any, schema: dict[str, Any], path: str = "") -> Iterator[str]:
 
 def _allowed(raw: Any, schema: dict[str, Any]) -> bool:
     if isinstance(raw, str):
-        return len(raw) >= schema.get("minLength", 0) and raw in schema.get("enum", [raw])
+        fits = len(raw) >= schema.get("minLength", 0) and re.search(schema.get("pattern", ""), raw)
+        return bool(fits) and raw in schema.get("enum", [raw])
     return bool(schema.get("minimum", raw) <= raw <= schema.get("maximum", raw))
 
 

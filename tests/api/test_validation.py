@@ -375,7 +375,7 @@ def spoilt_jobs(draw: st.DrawFn) -> Any:
 
 @st.composite
 def good_jobs(draw: st.DrawFn) -> Raw:
-    text = st.text(min_size=1, max_size=5)
+    text = st.text(st.characters(exclude_characters="\0=", codec="utf-8"), min_size=1, max_size=5)
     fields = st.fixed_dictionaries(
         {"name": text, "image": text},
         optional={
@@ -445,10 +445,6 @@ def test_reading_a_job_does_not_change_the_document(raw: Raw) -> None:
     assert raw == before
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="keys of mappings are not checked: a number as key ends in a ValidationError of msgspec",
-)
 @pytest.mark.parametrize(
     "raw",
     [
@@ -461,9 +457,6 @@ def test_a_key_that_is_not_text_is_a_problem_too(raw: Raw) -> None:
     assert "must be text" in "".join(problems_of(raw))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="without_nothings recurses without a limit: RecursionError, not a problem"
-)
 @pytest.mark.parametrize("shape", ["deep", "endless"])
 def test_a_template_deeper_than_any_sensible_one_is_a_problem(shape: str) -> None:
     deep: Any = []
@@ -476,10 +469,6 @@ def test_a_template_deeper_than_any_sensible_one_is_a_problem(shape: str) -> Non
     assert problems_of(raw)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="parts of the template that are read later are not checked: the job is taken, then hangs",
-)
 @pytest.mark.parametrize(
     "fields",
     [
@@ -496,7 +485,6 @@ def test_a_container_that_no_cluster_takes_is_refused(fields: Raw) -> None:
     assert problems_of_container(**fields)
 
 
-@pytest.mark.xfail(strict=True, reason="as above, for the pod around the container")
 @pytest.mark.parametrize(
     "template",
     [

@@ -28,7 +28,7 @@ def _any(_: inspect.AnyType) -> Schema:
 
 
 def _text(info: inspect.StrType) -> Schema:
-    return _bounded("string", minLength=info.min_length)
+    return _bounded("string", minLength=info.min_length, pattern=info.pattern)
 
 
 def _integer(info: inspect.IntType) -> Schema:
@@ -43,7 +43,7 @@ def _list(info: inspect.ListType) -> Schema:
     return _bounded("array", minItems=info.min_length) | {"items": _schema(info.item_type)}
 
 
-def _bounded(type_: str, **bounds: float | None) -> Schema:
+def _bounded(type_: str, **bounds: float | str | None) -> Schema:
     return {"type": type_} | {word: value for word, value in bounds.items() if value is not None}
 
 

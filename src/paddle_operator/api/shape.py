@@ -7,6 +7,7 @@ types that `msgspec` knows.
 
 import difflib
 import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,8 @@ _PLURALS: dict[type[inspect.Type], str] = {
     inspect.StructType: " of mappings",
     inspect.DictType: " of mappings",
 }
+
+DEEPEST = 100  # levels; a pod has about 15
 
 _type_info = functools.cache(inspect.type_info)
 
@@ -76,6 +79,20 @@ def _check_scalar(raw: Any, info: inspect.Type, path: Path) -> Iterator[Problem]
 
 def _excess(raw: Any, info: inspect.Type) -> str:
     """Lengths of lists are not asked here: `rules.py` has better sentences for them."""
+    return _odd_text(raw, info) if isinstance(info, inspect.StrType) else _odd_number(raw, info)
+
+
+def _odd_text(raw: str, info: inspect.StrType) -> str:
+    if len(raw) < (info.min_length or 0):
+        return "must not be empty"
+    if "\0" in raw:
+        return "must not hold a NUL character: no process takes one"
+    if info.pattern and not re.search(info.pattern, raw):
+        return f"must match {info.pattern}, found {describe(raw)}"
+    return ""
+
+
+def _odd_number(raw: Any, info: inspect.Type) -> str:
     match info:
         case inspect.IntType(ge=int(least), le=int(most)) if most - least < 5 and not least <= raw <= most:
             *others, last = range(least, most + 1)
@@ -84,8 +101,6 @@ def _excess(raw: Any, info: inspect.Type) -> str:
             return f"must be {least} or more, found {raw}"
         case inspect.IntType(le=int(most)) if raw > most:
             return f"must be {most} or less, found {raw}"
-        case inspect.StrType(min_length=int(least)) if len(raw) < least:
-            return "must not be empty"
     return ""
 
 
@@ -114,6 +129,7 @@ def _check_struct(raw: Any, info: inspect.StructType, path: Path) -> Iterator[Pr
     fields = {field.encode_name: field for field in info.fields}
     for key, value in raw.items():
         if key not in fields:
+            yield from _check_key(key, path)
             continue
         if value is None and fields[key].required:
             yield Problem((*path, key), "must not be empty")
@@ -143,7 +159,14 @@ def _check_dict(raw: Any, info: inspect.DictType, path: Path) -> Iterator[Proble
         yield Problem(path, f"must be a mapping, found {describe(raw)}")
         return
     for key, value in raw.items():
+        yield from _check_key(key, path)
         yield from _check(value, info.value_type, (*path, str(key)))
+
+
+def _check_key(key: Any, path: Path) -> Iterator[Problem]:
+    """YAML takes `1: a`; JSON, and so Kubernetes, knows texts only."""
+    if not isinstance(key, str):
+        yield Problem((*path, str(key)), f"the key must be text, found {describe(key)}")
 
 
 def _check_list(raw: Any, info: inspect.ListType, path: Path) -> Iterator[Problem]:
@@ -166,6 +189,14 @@ def _check_enum(raw: Any, info: inspect.EnumType, path: Path) -> Iterator[Proble
         offered = [value for value in known if value and value not in MISSPELT]
         hint = suggestion(raw, offered) if isinstance(raw, str) else ""
         yield Problem(path, f"must be one of {', '.join(offered)}, found {describe(raw)}{hint}")
+
+
+def too_deep(raw: Any, levels: int = DEEPEST) -> bool:
+    """Also what contains itself. Asked first: all else here recurses."""
+    if levels == 0:
+        return True
+    inner = raw.values() if isinstance(raw, Mapping) else raw if isinstance(raw, list) else ()
+    return any(too_deep(one, levels - 1) for one in inner)
 
 
 def describe(raw: Any) -> str:

@@ -20,8 +20,20 @@ class TemplateMetadata(Open, frozen=True):
     finalizers: list[str] = []
 
 
+class Named(Open, frozen=True):
+    name: str = ""
+
+
 class EnvVar(Open, frozen=True):
-    name: Text
+    name: Annotated[str, msgspec.Meta(min_length=1, pattern="^[^=]*$")]
+    value: str = ""
+    value_from: dict[str, Any] = {}
+
+
+class EnvSource(Open, frozen=True):
+    prefix: str = ""
+    config_map_ref: Named | None = None
+    secret_ref: Named | None = None
 
 
 class Resources(Open, frozen=True):
@@ -35,12 +47,16 @@ class Container(Open, frozen=True):
     command: list[str] = []
     args: list[str] = []
     env: list[EnvVar] = []
-    env_from: list[dict[str, Any]] = []
+    env_from: list[EnvSource] = []
+    working_dir: str = ""
     resources: Resources = Resources()
 
 
 class PodSpec(Open, frozen=True):
     containers: Annotated[list[Container], msgspec.Meta(min_length=1)] = []
+    restart_policy: str = ""
+    termination_grace_period_seconds: int | None = None
+    active_deadline_seconds: int | None = None
 
 
 class PodTemplate(Open, frozen=True):

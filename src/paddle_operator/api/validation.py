@@ -4,6 +4,7 @@ Three stages, each only after the one before found nothing: is it a PaddleJob at
 right types (`shape.py`), does it keep the rules (`rules.py`).
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,8 +13,18 @@ import msgspec
 from paddle_operator.api.paddlejob import PaddleJob, PaddleJobStatus
 from paddle_operator.api.problems import Problem
 from paddle_operator.api.rules import broken_rules
-from paddle_operator.api.shape import check_shape, describe, suggestion, unknown_fields, without_nothings
+from paddle_operator.api.shape import (
+    DEEPEST,
+    check_shape,
+    describe,
+    suggestion,
+    too_deep,
+    unknown_fields,
+    without_nothings,
+)
 from paddle_operator.api.words import API_VERSION, KIND
+
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class InvalidJobError(ValueError):
@@ -26,7 +37,8 @@ class InvalidJobError(ValueError):
 
 def parse_job(raw: Any) -> PaddleJob:
     """The job that an author wrote; InvalidJobError with every problem of the first stage that has any."""
-    problems = check_identity(raw) or [*unknown_fields(_written(raw), PaddleJob), *_shape(raw)]
+    problems = check_identity(raw) or _depth(raw)
+    problems = problems or [*unknown_fields(_written(raw), PaddleJob), *check_shape(_written(raw), PaddleJob)]
     if problems:
         raise InvalidJobError(problems)
     return _convert(raw)
@@ -34,7 +46,7 @@ def parse_job(raw: Any) -> PaddleJob:
 
 def stored_job(raw: Any) -> PaddleJob:
     """The job as a server holds it, status included. Unknown fields are a newer version's, and left alone."""
-    if problems := _shape(raw):
+    if problems := _depth(raw) or check_shape(_written(raw), PaddleJob):
         raise InvalidJobError(problems)
     return msgspec.structs.replace(_convert(raw), status=stored_status(raw))
 
@@ -61,11 +73,20 @@ def check_identity(raw: Any) -> list[Problem]:
 def check_rules(job: PaddleJob) -> list[Problem]:
     # A rule in the CRD has no need to ask for a name: the server gives or demands one first.
     nameless = [] if job.metadata.name else [Problem(("metadata", "name"), "is required")]
-    return [*nameless, *broken_rules(job)]
+    return [*nameless, *_namespace_rule(job.metadata.namespace), *broken_rules(job)]
 
 
-def _shape(raw: Any) -> list[Problem]:
-    return check_shape(_written(raw), PaddleJob)
+def _namespace_rule(namespace: str) -> list[Problem]:
+    """The server looks at it in the path, before any rule."""
+    if not namespace or _NAMESPACE.fullmatch(namespace):
+        return []
+    words = f"must be lower-case letters, digits and '-', found {describe(namespace)}"
+    return [Problem(("metadata", "namespace"), words)]
+
+
+def _depth(raw: Mapping[str, Any]) -> list[Problem]:
+    deep = too_deep(_written(raw))
+    return [Problem((), f"is nested more than {DEEPEST} levels deep")] if deep else []
 
 
 def _convert(raw: Any) -> PaddleJob:

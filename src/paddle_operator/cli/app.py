@@ -12,7 +12,7 @@ EXIT_CODES = "Exit code: 0 the job succeeded, 1 it failed, 2 wrong input, 130 or
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="pdj")
 def app() -> None:
-    r"""Run PaddlePaddle training jobs.
+    """Run PaddlePaddle training jobs.
 
     \b
     Run a PaddleJob on this machine, no cluster needed:
@@ -36,7 +36,7 @@ def app() -> None:
     help="The interpreter that python and python3 mean in the job's commands, e.g. of a virtual environment.",
 )
 def run(file: Path, images: tuple[str, ...], python: Path | None) -> None:
-    r"""Run the PaddleJob in FILE on this machine.
+    """Run the PaddleJob in FILE on this machine.
 
     Same file, same controller and same status as on a cluster; each pod is a process here, with an address of
     its own. Logs of all members are kept under .pdj/<job>/.

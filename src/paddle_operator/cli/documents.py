@@ -87,14 +87,28 @@ def _documents(file: Path, text: str) -> Iterator[Document]:
         marks: dict[FieldPath, tuple[int, int]] = {}
         if node is None:
             continue
+        _check_cycles(node)
         _walk(node, (), marks, set())
         value = loader.construct_document(node)
         if value is not None:
             yield Document(file, value, marks)
 
 
+def _check_cycles(node: yaml.Node, around: tuple[int, ...] = (), done: set[int] | None = None) -> None:
+    """An alias may name what it stands in; nothing that is meant to end can be made of that."""
+    done = set() if done is None else done
+    if id(node) in around:
+        raise yaml.MarkedYAMLError(problem="an alias of what it stands in", problem_mark=node.start_mark)
+    if id(node) in done or not isinstance(node, yaml.CollectionNode):
+        return
+    done.add(id(node))
+    for child in node.value:
+        for one in child if isinstance(child, tuple) else (child,):
+            _check_cycles(one, (*around, id(node)), done)
+
+
 def _walk(node: yaml.Node, path: FieldPath, marks: dict[FieldPath, tuple[int, int]], seen: set[int]) -> None:
-    """Each node once, whatever aliases say: a document may refer to itself."""
+    """Each node once, whatever aliases say."""
     marks.setdefault(path, _position(node))
     if id(node) in seen:
         return

@@ -12,7 +12,7 @@ from typing import Any
 from paddle_operator.api.crd import crd_v1
 from paddle_operator.api.paddlejob import PaddleJobStatus
 from paddle_operator.api.validation import InvalidJobError, stored_job
-from paddle_operator.api.words import API_VERSION
+from paddle_operator.api.words import API_VERSION, KIND
 from paddle_operator.controllers.observe import PADDLE_JOBS, Child, JobView, JobWire, PodWire, child, job_view
 from paddle_operator.controllers.paddlejob import PaddleJobController
 from paddle_operator.kube.cache import Informer
@@ -118,17 +118,21 @@ class LocalCluster:
 
 
 def prepare_for_this_machine(document: dict[str, Any], rng: random.Random) -> dict[str, Any] | None:
-    """The job with a namespace and a base port of its own; None when no port is free."""
+    """The job with a namespace and a base port of its own; None when no port is free.
+
+    What a cluster had written into its metadata stays behind: owners and finalizers of another world.
+    """
     port = find_base_port(rng)
     if port is None:
         return None
     meta = document["metadata"]
-    annotations = {**(meta.get("annotations") or {}), PORT: str(port)}
-    return {
-        **document,
-        "apiVersion": API_VERSION,
-        "metadata": {"namespace": "default", **meta, "annotations": annotations},
+    ours = {
+        "name": meta["name"],
+        "namespace": meta.get("namespace") or "default",
+        "labels": meta.get("labels") or {},
+        "annotations": {**(meta.get("annotations") or {}), PORT: str(port)},
     }
+    return {"apiVersion": API_VERSION, "kind": KIND, "metadata": ours, "spec": document["spec"]}
 
 
 async def _cancel(tasks: "list[asyncio.Task[Any]]") -> None:

@@ -46,7 +46,7 @@ def base_env(environ: Mapping[str, str], *, python: Path | None, shims: Path) ->
 
 
 def _parse_image(option: str) -> tuple[str, Image]:
-    name, found, directory = option.rpartition("=")
+    name, found, directory = option.partition("=")  # no image name has one; a directory may
     if not found or not name:
         raise InputError(
             f"--image {option}: expected NAME=DIR, the image of the YAML and its build directory"

@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import os
 import random
+import shutil
 import signal
 import socket
 from collections.abc import Iterator
@@ -93,15 +94,27 @@ def _without_command(job: PaddleJob, images: dict[str, Image]) -> Iterator[Probl
 @contextlib.contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
     """Two runs of one name would write into each other's logs."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = (folder / "lock").open("w")
+    except OSError as error:
+        raise InputError(f"{error.filename}: the logs cannot be kept there: {error.strerror}") from error
+    with held as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise InputError(
                 f"{folder}: a job of this name is running here; wait for it, or give this one another name"
             ) from error
+        _remove_old_logs(folder)
         yield
+
+
+def _remove_old_logs(folder: Path) -> None:
+    """Of an earlier run: they would stand beside those of this one."""
+    for attempt in folder.iterdir():
+        if attempt.name.isdecimal():
+            shutil.rmtree(attempt)
 
 
 async def _run(work: Work) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddle_operator.local.runner.environment import expand
-from paddle_operator.local.runner.image import Image
+from paddle_operator.local.runner.image import Image, replace_variables
 from paddle_operator.local.runner.pods import Container
 
 
@@ -31,7 +31,9 @@ def build_command(
     cwd: Path,
 ) -> Command:
     """`base_env` and `cwd` stand for the file system of an image that nobody mapped."""
-    full = {**base_env, **(image.env if image else {}), **env}
+    theirs = image.env if image else {}
+    # `ENV PATH=/opt/bin:$PATH` adds to what the image had; here that is what this machine has.
+    full = {**base_env, **{key: replace_variables(value, base_env) for key, value in theirs.items()}, **env}
     words = [expand(word, env) for word in _words(container, image)]
     if not words:
         raise CannotStartError(

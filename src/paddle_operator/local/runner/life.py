@@ -105,8 +105,11 @@ class Life:
         return {"HOSTNAME": self._pod.metadata.name, **env}
 
     async def _run(self, command: Command) -> None:
-        path = self._machine.log_of(self._pod)
-        self.process = process = await self._machine.start(command, path)
+        try:
+            self.process = process = await self._machine.start(command, self._machine.log_of(self._pod))
+        except (OSError, ValueError) as error:  # what the system does not take: too many words, a NUL
+            await self._report(self._not_started(f"cannot start {command.argv[0]}: {error}"))
+            return
         await self._report(
             report.running(self._name, ip=self._ip, started=self._since, now=self._machine.now())
         )
@@ -120,9 +123,20 @@ class Life:
             while not (ending.done() or self._must_end):
                 self._changed.clear()
                 await self._pause(self._seconds_left, other=ending)
-            return ending.result() if ending.done() else await process.stop(self._grace)
+            return ending.result() if ending.done() else await self._stop(process, ending)
         finally:
             ending.cancel()
+
+    async def _stop(self, process: Process, ending: "asyncio.Future[int]") -> int:
+        """SIGTERM, and SIGKILL after the grace period, which a second deletion may make shorter."""
+        clock = asyncio.get_running_loop().time
+        process.terminate()
+        end = clock() + self._grace
+        while not ending.done() and clock() < end:
+            self._changed.clear()
+            await self._pause(end - clock(), other=ending)
+            end = min(end, clock() + self._grace)
+        return ending.result() if ending.done() else await process.kill()
 
     async def _until(self, so: Callable[[], bool]) -> None:
         while not so():

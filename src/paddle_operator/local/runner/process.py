@@ -44,11 +44,16 @@ class Process:
         """The exit code; nothing that it started is left by then."""
         return await self._process.wait()
 
-    async def stop(self, grace: float) -> int:
-        """SIGTERM, and SIGKILL after the grace period."""
-        if grace > 0 and self._process.stdin and self._process.returncode is None:
+    def terminate(self) -> None:
+        """SIGTERM to its first process."""
+        if self._process.stdin and self._process.returncode is None:
             with contextlib.suppress(ConnectionError):
                 self._process.stdin.write(b"T")
+
+    async def stop(self, grace: float) -> int:
+        """SIGTERM, and SIGKILL after the grace period."""
+        if grace > 0:
+            self.terminate()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(grace):
                     return await self.wait()

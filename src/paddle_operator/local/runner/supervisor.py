@@ -52,8 +52,8 @@ def _start(argv: list[str]) -> int:
         return pid
     try:
         signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores the last two
+            signal.signal(number, signal.SIG_DFL)
         os.setsid()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.execvp(argv[0], argv)
@@ -97,7 +97,7 @@ def end_family(first: int) -> None:
 def _family(first: int) -> list[int]:
     """All our descendants; where the system cannot tell them, the process group of the first."""
     if sys.platform != "linux":
-        return [-first]
+        return [] if first == os.getpgrp() else [-first]
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):  # noqa: PTH208 - pathlib would triple our start-up time
         if entry.isdigit() and (parent := _parent(entry)):
