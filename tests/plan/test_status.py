@@ -66,6 +66,28 @@ def test_zero_counters_are_not_written() -> None:
     assert msgspec.to_builtins(got)["worker"] == {"running": 1, "refs": reference}
 
 
+def test_ready_counts_all_members_that_do_or_did_their_work() -> None:
+    some = seen(pod("ps-0"), pod("worker-0", DONE), pod("worker-1", ready=False), config_map=False)
+    assert make_plan(job(ps=1), some, EPOCH).status.ready == "2/3"
+    completed = PaddleJobStatus(phase=Phase.COMPLETED)
+    assert say.after_the_end(job(ps=1, worker=2, status=completed), seen()).ready == "3/3"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "want"),
+    [(0, "0s"), (59, "59s"), (60, "1m0s"), (3600, "1h0m0s"), (90_061, "25h1m1s"), (-5, "0s")],
+)
+def test_the_duration_is_from_start_to_end(seconds: int, want: str) -> None:
+    assert say.duration("2026-01-01T00:00:00Z", EPOCH + timedelta(seconds=seconds)) == want
+
+
+def test_an_ended_job_says_how_long_it_ran_and_one_that_never_ran_does_not() -> None:
+    ran = make_plan(job(worker=1), seen(pod("worker-0")), EPOCH).status
+    later = EPOCH + timedelta(seconds=75)
+    assert make_plan(job(worker=1, status=ran), seen(pod("worker-0", DONE)), later).status.duration == "1m15s"
+    assert make_plan(job(worker=1), seen(failed("worker-0")), later).status.duration == ""
+
+
 @pytest.mark.defect("upstream-26")
 def test_references_do_not_change_with_every_version_of_a_pod() -> None:
     got = make_plan(job(worker=1), seen(pod("worker-0")), EPOCH).status

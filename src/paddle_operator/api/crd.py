@@ -38,9 +38,8 @@ COLUMNS = (
     Column("Status", "string", ".status.phase"),
     Column("Mode", "string", ".status.mode"),
     Column("Age", "date", ".metadata.creationTimestamp"),
-    Column("Workers", "integer", ".status.worker.running"),
-    Column("Servers", "integer", ".status.ps.running"),
-    Column("Finished", "date", ".status.completionTime"),
+    Column("Ready", "string", ".status.ready"),
+    Column("Duration", "string", ".status.duration"),
     Column("Reason", "string", '.status.conditions[?(@.type=="Failed")].reason', priority=1),
 )
 SUBRESOURCES = {

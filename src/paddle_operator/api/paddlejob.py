@@ -113,8 +113,10 @@ class PaddleJobStatus(Struct, frozen=True):
     worker: RoleStatus | None = None
     heter: RoleStatus | None = None
     elastic: Annotated[Any, msgspec.Meta(extra={"skeleton": str})] = ""  # upstream's, written by nobody
+    ready: str = ""  # of all members, as `3/4`
     start_time: str | None = None
     completion_time: str | None = None
+    duration: str = ""  # from start to completion, once there are both
     observed_generation: int = 0
     conditions: list[Condition] = []
 

@@ -11,6 +11,7 @@ from paddle_operator.api.problems import Path as FieldPath
 from paddle_operator.api.problems import Problem
 
 DEEPEST = 100  # levels; a pod has about 15
+MOST_VALUES = 200_000  # with aliases followed
 LARGEST = 4 * 1024 * 1024  # bytes; etcd takes no object of half that size
 
 
@@ -87,24 +88,23 @@ def _documents(file: Path, text: str) -> Iterator[Document]:
         marks: dict[FieldPath, tuple[int, int]] = {}
         if node is None:
             continue
-        _check_cycles(node)
+        if _size(node, (), {}) > MOST_VALUES:
+            raise InputError(f"{file}: its aliases stand for more than {MOST_VALUES} values")
         _walk(node, (), marks, set())
         value = loader.construct_document(node)
         if value is not None:
             yield Document(file, value, marks)
 
 
-def _check_cycles(node: yaml.Node, around: tuple[int, ...] = (), done: set[int] | None = None) -> None:
-    """An alias may name what it stands in; nothing that is meant to end can be made of that."""
-    done = set() if done is None else done
+def _size(node: yaml.Node, around: tuple[int, ...], sizes: dict[int, int]) -> int:
+    """How many values it stands for with all aliases followed. An alias of what it stands in has no end."""
     if id(node) in around:
         raise yaml.MarkedYAMLError(problem="an alias of what it stands in", problem_mark=node.start_mark)
-    if id(node) in done or not isinstance(node, yaml.CollectionNode):
-        return
-    done.add(id(node))
-    for child in node.value:
-        for one in child if isinstance(child, tuple) else (child,):
-            _check_cycles(one, (*around, id(node)), done)
+    if id(node) not in sizes:
+        children = node.value if isinstance(node, yaml.CollectionNode) else ()
+        flat = [one for child in children for one in (child if isinstance(child, tuple) else (child,))]
+        sizes[id(node)] = 1 + sum(_size(one, (*around, id(node)), sizes) for one in flat)
+    return sizes[id(node)]
 
 
 def _walk(node: yaml.Node, path: FieldPath, marks: dict[FieldPath, tuple[int, int]], seen: set[int]) -> None:

@@ -11,6 +11,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
@@ -164,14 +165,21 @@ class _Interrupt:
         self._killing: asyncio.Task[None] | None = None
 
     def listen(self, cluster: LocalCluster) -> None:
+        """Not through the loop, which would give the signals back to Python when it closes."""
         loop = asyncio.get_running_loop()
-        for number, code in EXIT_OF.items():
-            loop.add_signal_handler(number, self._on_signal, signal.Signals(number), code, cluster)
 
-    def _on_signal(self, number: signal.Signals, code: int, cluster: LocalCluster) -> None:
+        def hear(number: int, _: FrameType | None) -> None:
+            if loop.is_closed():  # all is over but the return
+                os._exit(EXIT_OF[signal.Signals(number)])
+            loop.call_soon_threadsafe(self._on_signal, signal.Signals(number), cluster)
+
+        for number in EXIT_OF:
+            signal.signal(number, hear)
+
+    def _on_signal(self, number: signal.Signals, cluster: LocalCluster) -> None:
         if self.code:
             self._killing = asyncio.ensure_future(cluster.stop_now())
             return
-        self.code = code
+        self.code = EXIT_OF[number]
         click.echo(f"\n{number.name}: stopping all members; once more to kill them", err=True)
         self.stop.set()

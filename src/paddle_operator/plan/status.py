@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -17,6 +18,16 @@ Fact = tuple[Kind, bool, Reason, str]
 
 def timestamp(now: datetime) -> str:
     return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def duration(start: str | None, end: datetime) -> str:
+    """`1h2m3s`, as kubectl writes times; empty for a job that never ran."""
+    if start is None:
+        return ""
+    seconds = max(0, int((end - datetime.fromisoformat(start)).total_seconds()))
+    hours, minutes = divmod(seconds // 60, 60)
+    parts = [f"{hours}h" if hours else "", f"{minutes}m" if hours or minutes else "", f"{seconds % 60}s"]
+    return "".join(parts)
 
 
 def going_on(job: Job, seen: Observed, now: datetime) -> PaddleJobStatus:
@@ -44,7 +55,7 @@ def ended(job: Job, seen: Observed, now: datetime, verdict: Verdict) -> PaddleJo
 
 def after_the_end(job: Job, seen: Observed) -> PaddleJobStatus:
     """Only the counters still move, while the servers are stopped and the pods are cleaned away."""
-    return msgspec.structs.replace(job.last, **_counters(job, seen, job.last.phase))
+    return msgspec.structs.replace(job.last, **_progress(job, seen, job.last.phase))
 
 
 def leaving(job: Job, seen: Observed, now: datetime) -> PaddleJobStatus:
@@ -123,9 +134,10 @@ def _write(
         mode=job.mode,
         start_time=start_time,
         completion_time=completion_time,
+        duration=duration(start_time, now) if completion_time else "",
         observed_generation=job.generation,
         conditions=merge_conditions(job.last.conditions, facts, job.generation, now),
-        **_counters(job, seen, phase),
+        **_progress(job, seen, phase),
     )
 
 
@@ -146,8 +158,11 @@ def _facts(job: Job, seen: Observed) -> list[Fact]:
     return [created, runs]
 
 
-def _counters(job: Job, seen: Observed, phase: Phase | None) -> dict[str, RoleStatus | None]:
-    return {str(name): _role_status(job, job.role(name), seen, phase) for name in RoleName}
+def _progress(job: Job, seen: Observed, phase: Phase | None) -> dict[str, Any]:
+    """Counters of each role, and the one number people look at: how many members do, or did, their work."""
+    counters = {str(name): _role_status(job, job.role(name), seen, phase) for name in RoleName}
+    ready = sum(one.running + one.succeeded for one in counters.values() if one)
+    return {**counters, "ready": f"{ready}/{len(job.members())}"}
 
 
 def _role_status(job: Job, role: Role | None, seen: Observed, phase: Phase | None) -> RoleStatus | None:

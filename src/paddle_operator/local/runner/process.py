@@ -42,7 +42,8 @@ class Process:
 
     async def wait(self) -> int:
         """The exit code; nothing that it started is left by then."""
-        return await self._process.wait()
+        code = await self._process.wait()
+        return 128 - code if code < 0 else code  # somebody killed the supervisor itself
 
     def terminate(self) -> None:
         """SIGTERM to its first process."""

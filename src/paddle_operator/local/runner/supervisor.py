@@ -14,6 +14,7 @@ import os
 import select
 import signal
 import sys
+import time
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -91,7 +92,10 @@ def end_family(first: int) -> None:
     with contextlib.suppress(ChildProcessError):
         while True:
             _signal(_family(first), signal.SIGKILL)
-            os.waitpid(-1, 0)
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                time.sleep(
+                    0.002
+                )  # a child may have been born while we looked: look again, do not wait for it
 
 
 def _family(first: int) -> list[int]:
