@@ -7,7 +7,7 @@ SAMPLE := samples/paddlejob/wide_and_deep
 IMAGE  := registry.baidubce.com/paddle-operator/demo-wide-and-deep:v1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit check crd format kubelab lock clean
+.PHONY: help demo test unit bench check crd format kubelab lock clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -25,6 +25,11 @@ test: check ## everything: checks, unit tests, a real control plane, real Paddle
 
 unit: $(VENV)/dev ## unit tests, in seconds
 	@$(BIN)/python -m pytest -q -m "not paddle and not cluster" $(PYTEST_ARGS)
+
+bench: $(VENV)/dev ## our runtime beside other libraries, on a real API server (BENCH_ARGS=--small)
+	@peers=$$($(BIN)/python scripts/paddle_env.py requirements/bench.txt) && \
+	kubelab=$$($(BIN)/python scripts/kubelab.py) && \
+	PYTHONPATH=tests $(BIN)/python -m bench.runtime --kubernetes $$kubelab --peers $$peers $(BENCH_ARGS)
 
 check: $(VENV)/dev ## format, lint, types, the contract of the layers, generated files
 	@$(BIN)/ruff format --check -q .

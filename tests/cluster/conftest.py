@@ -35,7 +35,7 @@ def manifests(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Files of objects that are there before the controllers start: definitions of kinds, roles."""
     widgets = tmp_path_factory.mktemp("manifests") / "widgets.json"
     widgets.write_text(json.dumps(CRD))
-    return [widgets]
+    return [widgets, Path(__file__).parents[2] / "deploy/v1/crd.yaml"]
 
 
 @pytest.fixture(scope="session")

@@ -47,15 +47,9 @@ async def _stream(inner: Transport, asked: Request, request: web.BaseRequest) ->
         while piece := await pieces.get():
             await outer.write(piece)
     finally:
-        await _stop(source)
-    return outer
-
-
-async def _stop(source: "asyncio.Task[Response]") -> None:
-    """Asked until it stops: a wait of Python 3.11 loses a cancellation that meets an event on its way."""
-    while not source.done():
         source.cancel()
-        await asyncio.sleep(0)
+        await asyncio.gather(source, return_exceptions=True)
+    return outer
 
 
 async def _refusal(source: "asyncio.Task[Response]") -> web.Response | None:

@@ -12,6 +12,7 @@ class Cause(NamedTuple):
 
     field: str
     message: str
+    final: bool = True  # nothing further is asked of such an object; else other rules have their say too
 
 
 Admission = Callable[[Object], list[Cause]]

@@ -21,7 +21,7 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, not an error of the s
             "code": self.code,
             "reason": self.reason,
             "message": self.message,
-            "details": {"causes": [cause._asdict() for cause in self.causes]},
+            "details": {"causes": [{"field": one.field, "message": one.message} for one in self.causes]},
         }
 
     def response(self) -> Response:

@@ -56,7 +56,7 @@ _ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 
 
 def _prepare(value: Any, schema: Schema) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, dict):  # also in the place of a list: its keys are unknown fields first
         return _prepare_object(value, schema)
     if isinstance(value, list) and "items" in schema:
         return [_prepare(item, schema["items"]) for item in value]
@@ -114,17 +114,25 @@ def _check_sizes(value: Any, schema: Schema, path: str) -> Iterator[Cause]:
         if value < schema.get("minimum", value):
             limit = schema["minimum"]
             yield Cause(
-                path, f"Invalid value: {value}: {path} in body should be greater than or equal to {limit}"
+                path,
+                f"Invalid value: {value}: {path} in body should be greater than or equal to {limit}",
+                final=False,
             )
         if value > schema.get("maximum", value):
             limit = schema["maximum"]
             yield Cause(
-                path, f"Invalid value: {value}: {path} in body should be less than or equal to {limit}"
+                path,
+                f"Invalid value: {value}: {path} in body should be less than or equal to {limit}",
+                final=False,
             )
     if isinstance(value, str | list | dict):
         yield from _check_length(value, schema, path)
     if isinstance(value, str) and "pattern" in schema and not re.search(schema["pattern"], value):
-        yield Cause(path, f"Invalid value: \"{value}\": {path} in body should match '{schema['pattern']}'")
+        yield Cause(
+            path,
+            f"Invalid value: \"{value}\": {path} in body should match '{schema['pattern']}'",
+            final=False,
+        )
 
 
 def _check_length(value: str | list[Any] | dict[str, Any], schema: Schema, path: str) -> Iterator[Cause]:
@@ -132,7 +140,11 @@ def _check_length(value: str | list[Any] | dict[str, Any], schema: Schema, path:
     unit = {"Length": "chars long", "Items": "items", "Properties": "properties"}[noun]
     least, most = schema.get(f"min{noun}", 0), schema.get(f"max{noun}", len(value))
     if len(value) < least:
-        yield Cause(path, f"Invalid value: {len(value)}: {path} in body should have at least {least} {unit}")
+        yield Cause(
+            path,
+            f"Invalid value: {len(value)}: {path} in body should have at least {least} {unit}",
+            final=False,
+        )
     if len(value) > most:
         yield Cause(path, f"Too many: {len(value)}: must have at most {most} {unit}")
 

@@ -140,13 +140,17 @@ def _generated(meta: Object) -> str:
 
 def _admitted(kind: Kind, new: Object) -> Object:
     """As it is stored: pruned, defaulted, changed and accepted by admission; or the refusal."""
-    checked = _checked(kind, new)
-    if causes := kind.admit(checked):
+    kept = prepared(new, kind.schema) if kind.schema else new
+    causes = violations(kept, kind.schema) if kind.schema else []
+    if not any(cause.final for cause in causes):
+        causes += kind.admit(kept)
+    if causes:
         raise invalid(kind, new["metadata"]["name"], causes)
-    return checked
+    return kept
 
 
 def _checked(kind: Kind, new: Object) -> Object:
+    """Of a status: by the schema alone, or a rule made stricter later would lock old objects."""
     if kind.schema is None:
         return new
     kept = prepared(new, kind.schema)
