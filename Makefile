@@ -7,7 +7,7 @@ SAMPLE := samples/paddlejob/wide_and_deep
 IMAGE  := registry.baidubce.com/paddle-operator/demo-wide-and-deep:v1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit bench check crd format kubelab lock clean
+.PHONY: help demo test unit soak mutants bench check crd format kubelab lock clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -30,6 +30,19 @@ bench: $(VENV)/dev ## our runtime beside other libraries, on a real API server (
 	@peers=$$($(BIN)/python scripts/paddle_env.py requirements/bench.txt) && \
 	kubelab=$$($(BIN)/python scripts/kubelab.py) && \
 	PYTHONPATH=tests $(BIN)/python -m bench.runtime --kubernetes $$kubelab --peers $$peers $(BENCH_ARGS)
+
+soak: $(VENV)/dev ## the properties, with as many examples as it takes to be sure
+	@kubelab=$$($(BIN)/python scripts/kubelab.py) && \
+	HYPOTHESIS_PROFILE=soak KUBELAB=$$kubelab $(BIN)/python -m pytest -q --timeout 3000 \
+	  tests/kube tests/api tests/controllers tests/cluster/test_bad_objects.py $(PYTEST_ARGS)
+
+mutants: $(VENV)/dev ## break the runtime and the validation in many small ways; the tests must notice
+	@$(BIN)/python scripts/mutate.py src/paddle_operator/kube/cache.py \
+	  tests/kube/test_cache.py tests/kube/test_cache_property.py
+	@$(BIN)/python scripts/mutate.py src/paddle_operator/kube/queue.py tests/kube/test_queue.py
+	@for module in shape validation rules; do $(BIN)/python scripts/mutate.py \
+	  src/paddle_operator/api/$$module.py tests/api/test_shape.py tests/api/test_validation.py \
+	  tests/api/test_rules.py; done
 
 check: $(VENV)/dev ## format, lint, types, the contract of the layers, generated files
 	@$(BIN)/ruff format --check -q .

@@ -193,6 +193,23 @@ def test_a_pod_deleted_before_the_release_is_made_again() -> None:
     virtual_time.run(main())
 
 
+def test_a_field_that_has_no_effect_yet_is_named_in_an_event_once() -> None:
+    async def main() -> None:
+        world = World()
+        async with world.running():
+            world.start_controller()
+            await world.submit(document(worker=2, schedulingPolicy={"queue": "q"}))
+            await world.until_settled()
+            events = await world.listed("events")
+            assert [one["reason"] for one in events] == ["NotSupported"]
+            (event,) = events
+            assert (event["type"], event["count"]) == ("Warning", 1)
+            assert event["message"].startswith("spec.schedulingPolicy: not supported yet")
+            assert event["involvedObject"]["name"] == "demo"
+
+    virtual_time.run(main())
+
+
 class _WithoutConfigMaps(Recorder):
     """A server that is not well: it takes no ConfigMap."""
 

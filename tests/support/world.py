@@ -15,7 +15,7 @@ from paddle_operator.kube.client import Client, Object
 from paddle_operator.kube.errors import NotFound
 from paddle_operator.kube.resources import PODS
 from paddle_operator.kube.transport import Request, Response, Transport
-from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, Cause, Kind, pods
+from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, EVENTS, Cause, Kind, pods
 from paddle_operator.local.apiserver.server import ApiServer
 from support.kubelet import Behaviour, Kubelet, workers_succeed
 from support.virtual_time import now
@@ -56,7 +56,7 @@ class World:
     def __init__(
         self, behave: Behaviour = workers_succeed, *, jobs: Kind | None = None, run_for: float = 5.0
     ) -> None:
-        self.server = ApiServer([jobs or paddle_jobs(), pods(bind), CONFIG_MAPS], now)
+        self.server = ApiServer([jobs or paddle_jobs(), pods(bind), CONFIG_MAPS, EVENTS], now)
         self.everything = Recorder(self.server)
         self.client = Client(self.everything)
         self._kubelet = Kubelet(Client(self.server), behave, run_for=run_for)
@@ -91,7 +91,10 @@ class World:
             return None
 
     async def pods(self) -> list[Object]:
-        answer = await self.server.request(Request(method="GET", path="/api/v1/pods"))
+        return await self.listed("pods")
+
+    async def listed(self, plural: str) -> list[Object]:
+        answer = await self.server.request(Request(method="GET", path=f"/api/v1/{plural}"))
         items: list[Object] = msgspec.json.decode(answer.body)["items"]
         return items
 

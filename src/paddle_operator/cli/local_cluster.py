@@ -18,7 +18,7 @@ from paddle_operator.controllers.paddlejob import PaddleJobController
 from paddle_operator.kube.cache import Informer
 from paddle_operator.kube.client import Client
 from paddle_operator.kube.resources import PODS
-from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, Cause, Kind, Object, from_crd, pods
+from paddle_operator.local.apiserver.kinds import CONFIG_MAPS, EVENTS, Cause, Kind, Object, from_crd, pods
 from paddle_operator.local.apiserver.server import ApiServer
 from paddle_operator.local.runner.addresses import find_base_port
 from paddle_operator.local.runner.life import Machine
@@ -64,7 +64,7 @@ def _bind_to_this_node(pod: Object) -> list[Cause]:
 
 class LocalCluster:
     def __init__(self, machine_of: Callable[[Client], Machine]) -> None:
-        self.client = Client(ApiServer([paddle_jobs(), pods(_bind_to_this_node), CONFIG_MAPS]))
+        self.client = Client(ApiServer([paddle_jobs(), pods(_bind_to_this_node), CONFIG_MAPS, EVENTS]))
         self._controller = PaddleJobController(self.client)
         self._node = Node(NODE, machine_of(self.client))
         self._news = asyncio.Event()

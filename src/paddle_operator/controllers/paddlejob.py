@@ -15,15 +15,16 @@ import msgspec
 from paddle_operator.api.paddlejob import PaddleJobStatus
 from paddle_operator.controllers.act import Actor, Owner, RefusedError
 from paddle_operator.controllers.caches import config_map_cache, job_cache, pod_cache
-from paddle_operator.controllers.observe import Child, ConfigMapView, JobKey, JobView
+from paddle_operator.controllers.observe import PADDLE_JOBS, Child, ConfigMapView, JobKey, JobView
 from paddle_operator.controllers.status_writer import StatusWriter
 from paddle_operator.kube.bulk import Limiter
 from paddle_operator.kube.client import Client
 from paddle_operator.kube.errors import KubeError, NotFound
+from paddle_operator.kube.events import EventRecorder, Subject
 from paddle_operator.kube.expectations import Expectations
 from paddle_operator.kube.queue import Priority, Queue
 from paddle_operator.plan import status as say
-from paddle_operator.plan.model import Job, Observed, Plan, PodView
+from paddle_operator.plan.model import Job, Notice, Observed, Plan, PodView
 from paddle_operator.plan.names import config_map_name
 from paddle_operator.plan.planner import make_plan
 from paddle_operator.plan.translate import from_paddlejob
@@ -31,6 +32,7 @@ from paddle_operator.plan.translate import from_paddlejob
 log = logging.getLogger(__name__)
 
 WORKERS = 32
+COMPONENT = "paddlejob-controller"
 
 
 class PaddleJobController:
@@ -47,6 +49,7 @@ class PaddleJobController:
         self._expect = Expectations(clock)
         self._writer = StatusWriter(client, clock)
         self._actor = Actor(client, self._expect, Limiter())
+        self._events = EventRecorder(client, component=COMPONENT, now=now, clock=clock)
         self._keys: dict[str, JobKey] = {}  # uid -> key, to find the job of a pod
         self._jobs = job_cache(client, namespace, self._job_changed)
         self._pods = pod_cache(client, namespace, self._pod_changed)
@@ -56,7 +59,7 @@ class PaddleJobController:
         """Runs until cancelled."""
         informers = (self._jobs, self._pods, self._configs)
         try:
-            async with asyncio.TaskGroup() as group:
+            async with self._events, asyncio.TaskGroup() as group:
                 for informer in informers:
                     group.create_task(informer.run())
                 for informer in informers:
@@ -74,8 +77,21 @@ class PaddleJobController:
         plan = self._plan(view)
         failures = await self._actor.act(plan, Owner(view.namespace, view.uid))
         wait = await self._write(view, self._with_refusals(plan, view, failures))
+        if wait is None:
+            self._tell(view, plan.notices)
         self._look_again(key, plan.look_again, wait)
         _raise_first(failures)
+
+    def _tell(self, view: JobView, notices: Iterable[Notice]) -> None:
+        subject = Subject(
+            api_version=PADDLE_JOBS.api_version,
+            kind=PADDLE_JOBS.kind,
+            namespace=view.namespace,
+            name=view.name,
+            uid=view.uid,
+        )
+        for notice in notices:
+            self._events.record(subject, kind=notice.type, reason=notice.reason, message=notice.message)
 
     def _plan(self, view: JobView) -> Plan:
         current = self._writer.current(view)

@@ -7,10 +7,11 @@ A `Member` is a place (role and index); a `PodView` is who fills it at the momen
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from paddle_operator.api.paddlejob import PaddleJobStatus
 from paddle_operator.api.words import CleanPodPolicy, Mode, RoleName
+from paddle_operator.plan.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,6 +48,7 @@ class Job:
     clean_pod_policy: CleanPodPolicy
     port: int
     last: PaddleJobStatus  # what status says now: the only memory there is
+    unused: tuple[str, ...] = ()  # what the user wrote that has no effect, each as a sentence
 
     def members(self) -> list[Member]:
         return [member for role in self.roles for member in role.members()]
@@ -116,6 +118,14 @@ class PodPatch(NamedTuple):
     body: dict[str, Any]
 
 
+class Notice(NamedTuple):
+    """An event: said once the status that goes with it is written."""
+
+    type: Literal["Normal", "Warning"]
+    reason: Reason
+    message: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What to do now. Everything in it may be done again without harm."""
@@ -125,4 +135,5 @@ class Plan:
     create_config_map: dict[str, Any] | None = None
     patch_pods: tuple[PodPatch, ...] = ()
     delete_pods: tuple[PodView, ...] = ()
+    notices: tuple[Notice, ...] = ()
     look_again: float | None = None  # seconds

@@ -7,10 +7,11 @@ finished job with pods to clean, and never a job whose finished workers are miss
 from datetime import datetime
 
 from paddle_operator.plan.cleanup import pods_to_delete, pods_to_stop
-from paddle_operator.plan.model import Job, Observed, Plan
+from paddle_operator.plan.model import Job, Notice, Observed, Plan
 from paddle_operator.plan.names import pod_name
 from paddle_operator.plan.outcome import judge
 from paddle_operator.plan.pods import build_pod
+from paddle_operator.plan.reasons import Reason
 from paddle_operator.plan.release import config_map_due, nudges_due
 from paddle_operator.plan.status import after_the_end, ended, going_on, leaving
 
@@ -37,8 +38,16 @@ def _go_on(job: Job, seen: Observed, now: datetime) -> Plan:
         ),
         create_config_map=config_map_due(job, seen),
         patch_pods=tuple(nudges),
+        notices=_notices(job),
         look_again=look_again,
     )
+
+
+def _notices(job: Job) -> tuple[Notice, ...]:
+    """Once for each generation: status remembers which one it was written for."""
+    if job.last.observed_generation == job.generation:
+        return ()
+    return tuple(Notice("Warning", Reason.NOT_SUPPORTED, message) for message in job.unused)
 
 
 def _clean_up(job: Job, seen: Observed) -> Plan:

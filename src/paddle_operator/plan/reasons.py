@@ -1,4 +1,4 @@
-"""Every reason a condition can carry, with the sentence that goes with it.
+"""Every reason a condition or an event can carry, with the sentence that goes with it.
 
 Reasons are for programs and never change; sentences are for people.
 """
@@ -26,6 +26,7 @@ class Reason(StrEnum):
     MEMBER_FAILED = "MemberFailed"
     MEMBER_LOST = "MemberLost"
     INVALID = "Invalid"
+    NOT_SUPPORTED = "NotSupported"
 
 
 def pods_created(count: int) -> str:

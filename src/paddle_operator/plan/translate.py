@@ -2,6 +2,7 @@
 
 from paddle_operator.api.defaults import effective_clean_pod_policy
 from paddle_operator.api.paddlejob import PaddleJob, roles_of
+from paddle_operator.api.unused import unused_fields
 from paddle_operator.api.words import Mode, RoleName
 from paddle_operator.plan.model import Job, Role
 from paddle_operator.plan.names import PORT
@@ -25,6 +26,7 @@ def from_paddlejob(job: PaddleJob) -> Job:
         clean_pod_policy=effective_clean_pod_policy(job.spec),
         port=_port(meta.annotations.get(PORT, "")),
         last=job.status,
+        unused=tuple(str(problem) for problem in unused_fields(job)),
     )
 
 

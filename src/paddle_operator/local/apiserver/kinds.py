@@ -71,3 +71,4 @@ def pods(admit: Admission = accept) -> Kind:
 
 
 CONFIG_MAPS = Kind(group="", version="v1", plural="configmaps", kind="ConfigMap")
+EVENTS = Kind(group="", version="v1", plural="events", kind="Event")
