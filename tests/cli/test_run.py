@@ -392,3 +392,12 @@ def test_logs_are_those_of_the_last_run_only(start: Start) -> None:
     again = start(worker=shell_role(1, "echo again"))
     assert again.result().code == 0
     assert again.log("worker-1") == ""
+
+
+def test_a_pod_that_cannot_be_read_ends_the_run_with_what_is_wrong(start: Start) -> None:
+    role = shell_role(1, "true")
+    role["template"]["spec"]["serviceAccountName"] = 7
+    result = start(worker=role).result()
+    assert result.code == 1
+    assert "Refused" in result.out
+    assert "Expected `str`, got `int`" in result.out

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from paddle_operator.api.crd import crd_v1
-from paddle_operator.api.paddlejob import PaddleJobStatus
+from paddle_operator.api.paddlejob import Condition, PaddleJobStatus
 from paddle_operator.api.validation import InvalidJobError, stored_job
 from paddle_operator.api.words import API_VERSION, KIND
 from paddle_operator.controllers.observe import PADDLE_JOBS, Child, JobView, JobWire, PodWire, child, job_view
@@ -23,8 +25,10 @@ from paddle_operator.local.apiserver.server import ApiServer
 from paddle_operator.local.runner.addresses import find_base_port
 from paddle_operator.local.runner.life import Machine
 from paddle_operator.local.runner.node import Node
+from paddle_operator.local.runner.pods import Pod
 from paddle_operator.plan.model import PodView
 from paddle_operator.plan.names import PORT
+from paddle_operator.plan.reasons import Reason
 
 NODE = "localhost"
 
@@ -38,9 +42,15 @@ class Snapshot:
 
     @property
     def over(self) -> bool:
-        """The job has ended, and so has everybody in it."""
+        """The job has ended, and so has everybody in it; or it cannot go on, as nobody here will help it."""
         finished = self.status.phase is not None and self.status.phase.finished
-        return finished and all(pod.over for pod in self.pods)
+        return self.refusal is not None or (finished and all(pod.over for pod in self.pods))
+
+    @property
+    def refusal(self) -> Condition | None:
+        """What the API server did not take. On a cluster somebody may make room for it."""
+        refused = (one for one in self.status.conditions if one.reason == Reason.REFUSED)
+        return next(refused, None)
 
 
 def paddle_jobs() -> Kind:
@@ -57,8 +67,12 @@ def _admit_paddlejob(body: Object) -> list[Cause]:
 
 
 def _bind_to_this_node(pod: Object) -> list[Cause]:
-    """There is one node, so there is nothing to schedule."""
+    """There is one node, so there is nothing to schedule; and what it cannot read, nobody can run."""
     pod["spec"] = {"nodeName": NODE, **pod["spec"]}
+    try:
+        msgspec.convert(pod, Pod)
+    except msgspec.ValidationError as error:
+        return [Cause("spec", str(error))]
     return []
 
 

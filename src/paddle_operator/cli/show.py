@@ -11,7 +11,6 @@ from pathlib import Path
 from paddle_operator.api.words import Phase
 from paddle_operator.cli.local_cluster import Snapshot
 from paddle_operator.plan.model import Member, PodPhase, PodView
-from paddle_operator.plan.reasons import Kind
 from paddle_operator.plan.release import WAITING_FOR_CONFIG
 
 LOG_LINES_EVERY = 2.0  # seconds
@@ -53,9 +52,8 @@ class Printer:
                     self._line(str(member), self._shown.get(str(member), ""), line)
 
     def summary(self, snapshot: Snapshot, logs: Path) -> None:
-        phase = snapshot.status.phase or Phase.PENDING
-        kind = {Phase.COMPLETED: Kind.COMPLETED, Phase.FAILED: Kind.FAILED}.get(phase)
-        message = next((one.message for one in snapshot.status.conditions if one.type == kind), "")
+        phase = "Refused" if snapshot.refusal else snapshot.status.phase or Phase.PENDING
+        message = _why(snapshot)
         self._say("")
         self._say(f"{self._job}: {phase} after {self.seconds:.1f} s{': ' if message else ''}{message}")
         self._say(f"logs: {logs}/")
@@ -67,6 +65,12 @@ class Printer:
 
     def _line(self, name: str, word: str, text: str = "") -> None:
         self._say(f"{self.seconds:6.1f}s  {name:<12}{word:<11}{text}".rstrip())
+
+
+def _why(snapshot: Snapshot) -> str:
+    if snapshot.refusal:
+        return snapshot.refusal.message
+    return next((one.message for one in snapshot.status.conditions if one.type == snapshot.status.phase), "")
 
 
 def describe(pod: PodView) -> str:
