@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -439,6 +439,145 @@ def test_a_connection_cut_after_a_good_hour_is_opened_again_soon_however_often_t
                 await asyncio.sleep(250.0)
 
     virtual_time.run(main(), most=36_000.0)
+
+
+@pytest.mark.asyncio
+async def test_a_value_is_found_by_its_name_and_another_is_not() -> None:
+    api = Api()
+    await api.create(widget("a", size=3))
+    async with Cache(api.server).running() as cache:
+        found = cache.informer.get(NS, "a")
+        assert found is not None
+        assert found.size == 3
+        assert cache.informer.get(NS, "b") is None
+        assert cache.informer.get("elsewhere", "a") is None
+
+
+def test_a_quiet_watch_that_ends_is_opened_again_at_once() -> None:
+    """Nothing happened on it, and it lasted: that is no failure, however often."""
+    answers: list[float] = []
+
+    async def quiet() -> Response:
+        await asyncio.sleep(5.0)
+        answers.append(asyncio.get_running_loop().time())
+        return Response(status=200)
+
+    async def main() -> None:
+        async with Cache(Quiet(quiet)).running():
+            await asyncio.sleep(60.5)
+
+    virtual_time.run(main())
+    assert len(answers) == 12
+
+
+@dataclass
+class Quiet:
+    """Lists nothing; what a watch does is told."""
+
+    watch: Callable[[], Awaitable[Response]]
+
+    async def request(self, _: Request) -> Response:
+        return listed("1")
+
+    async def stream(self, request: Request, _: Callable[[bytes], None]) -> Response:
+        if "resourceVersion" not in request.query:
+            return Response(status=400)
+        return await self.watch()
+
+
+def test_an_older_server_is_asked_once_whether_it_can_stream_a_list() -> None:
+    asked: list[bool] = []
+
+    async def gone() -> Response:
+        return Response(status=410)
+
+    class Old(Quiet):
+        async def stream(self, request: Request, feed: Callable[[bytes], None]) -> Response:
+            asked.append("sendInitialEvents" in request.query)
+            return await super().stream(request, feed)
+
+    async def main() -> None:
+        async with Cache(Old(gone)).running():
+            await asyncio.sleep(10.0)
+
+    virtual_time.run(main())
+    assert asked[0]
+    assert len(asked) > 3
+    assert not any(asked[1:])
+
+
+def test_a_watch_that_is_refused_is_tried_again_later_and_said_why(caplog: pytest.LogCaptureFixture) -> None:
+    times: list[float] = []
+
+    async def refused() -> Response:
+        times.append(asyncio.get_running_loop().time())
+        body = b'{"kind":"Status","reason":"BadRequest","message":"what is this"}'
+        return Response(status=400, body=body)
+
+    async def main() -> None:
+        async with Cache(Quiet(refused)).running():
+            await asyncio.sleep(60.0)
+
+    virtual_time.run(main())
+    assert 3 < len(times) < 13
+    assert "what is this; again in" in caplog.text
+
+
+@pytest.mark.asyncio
+async def test_what_is_deleted_while_all_is_told_is_not_there_in_the_end() -> None:
+    events = [
+        event("ADDED", "1", spec={"size": 1}),
+        event("DELETED", "2"),
+        {
+            "type": "BOOKMARK",
+            "object": {
+                "metadata": {"resourceVersion": "3", "annotations": {"k8s.io/initial-events-end": "true"}}
+            },
+        },
+    ]
+    told = Told(events)
+    async with Cache(told).running() as cache:
+        assert cache.sizes == {}
+        assert cache.steps == [(None, 1), (1, None)]
+
+
+@dataclass
+class Told:
+    """A server whose first watch says what is written down, and then nothing more."""
+
+    events: list[Object]
+
+    async def request(self, _: Request) -> Response:
+        raise AssertionError("nobody lists here")
+
+    async def stream(self, request: Request, feed: Callable[[bytes], None]) -> Response:
+        assert "resourceVersion" not in request.query
+        for one in self.events:
+            feed(msgspec.json.encode(one) + b"\n")
+        await asyncio.Event().wait()
+        return Response(status=200)
+
+
+def test_an_object_that_the_projection_stumbles_over_is_left_out_alone() -> None:
+    def stumble(wire: WidgetWire) -> View:
+        if wire.metadata.name == "b":
+            raise RecursionError
+        return view(wire)
+
+    async def main() -> None:
+        api = Api()
+        for name in "abc":
+            await api.create(widget(name))
+        informer = Informer(
+            Client(api.server), WIDGETS, wire=WidgetWire, project=stumble, on_change=lambda *_: None
+        )
+        task = asyncio.create_task(informer.run())
+        await informer.synced.wait()
+        assert sorted(one.name for one in informer.all()) == ["a", "c"]
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    virtual_time.run(main())
 
 
 def test_lines_are_whole_whatever_pieces_they_come_in() -> None:

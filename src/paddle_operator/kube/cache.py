@@ -60,6 +60,14 @@ class _Event(msgspec.Struct):
     object: msgspec.Raw
 
 
+class _Change(msgspec.Struct, Generic[W], gc=False):
+    """An event whose object is one."""
+
+    type: str
+    object: W
+
+
+_CHANGES = frozenset(("ADDED", "MODIFIED", "DELETED"))
 _LISTS = msgspec.json.Decoder(_List)
 _EVENTS = msgspec.json.Decoder(_Event)
 _STATUS = msgspec.json.Decoder(Status)
@@ -84,6 +92,8 @@ class Informer(Generic[W, V]):
         self._client, self._resource = client, resource
         self._namespace, self._selector = namespace, selector
         self._decoder = msgspec.json.Decoder(wire)
+        kind: Any = _Change[wire]  # type: ignore[valid-type] # a type made at run time
+        self._events: msgspec.json.Decoder[_Change[W]] = msgspec.json.Decoder(kind)
         self._project, self._on_change = project, on_change
         self._values: dict[Key, V] = {}
         self._by = {
@@ -145,13 +155,16 @@ class Informer(Generic[W, V]):
     async def _relist(self) -> None:
         response = await self._client.list(self._resource, self._namespace, self._selector)
         listed = _LISTS.decode(response.body)
-        self._settle({self._put(raw) for raw in listed.items}, listed.metadata.resource_version)
+        self._initial = set()
+        for raw in listed.items:
+            self._take(raw)
+        self._settle(self._initial, listed.metadata.resource_version)
 
     def _settle(self, present: set[Key], version: str) -> None:
         """Everything there is has been told; what was not, is gone."""
         for key in self._values.keys() - present:
             self._remove(key)
-        self._version = version
+        self._initial, self._version = None, version
         self.synced.set()
 
     async def _watch(self) -> None:
@@ -160,48 +173,75 @@ class Informer(Generic[W, V]):
         await self._client.watch(self._resource, self._namespace, self._selector, self._version, lines.feed)
 
     def _on_line(self, line: bytes) -> None:
+        """Decoded once, straight into the wire type; what that does not fit is looked at piece by piece."""
         self._heard = True
+        try:
+            event = self._events.decode(line)
+        except msgspec.ValidationError:
+            self._on_odd(line)
+            return
+        if event.type not in _CHANGES:
+            self._on_odd(line)
+            return
+        meta = event.object.metadata
+        if event.type == "DELETED":
+            self._forget((meta.namespace, meta.name))
+        else:
+            self._keep((meta.namespace, meta.name), event.object)
+        self._passed(meta.resource_version)
+
+    def _on_odd(self, line: bytes) -> None:
         event = _EVENTS.decode(line)
         if event.type == "ERROR":
             self._heard = False
             status = _STATUS.decode(event.object)
             raise error_from(status, status.code)
         meta = _PLACED.decode(event.object).metadata
-        if self._initial is not None:
-            self._on_initial(event, meta)
-            return
         if event.type == "DELETED":
-            self._remove((meta.namespace, meta.name))
+            self._forget((meta.namespace, meta.name))
         elif event.type != "BOOKMARK":
-            self._put(event.object)
-        self._version = meta.resource_version
-
-    def _on_initial(self, event: _Event, meta: _Place) -> None:
-        """Versions on the way do not count: a watch that breaks here begins with everything again."""
-        assert self._initial is not None
-        if event.type == "BOOKMARK" and INITIAL_EVENTS_END in (meta.annotations or {}):
+            self._take(event.object)
+        elif self._initial is not None and INITIAL_EVENTS_END in (meta.annotations or {}):
             self._settle(self._initial, meta.resource_version)
-            self._initial = None
-        elif event.type == "DELETED":
-            self._initial.discard((meta.namespace, meta.name))
-        elif event.type != "BOOKMARK":
-            self._initial.add(self._put(event.object))
+        self._passed(meta.resource_version)
 
-    def _put(self, raw: msgspec.Raw) -> Key:
-        meta = _PLACED.decode(raw).metadata
-        key = (meta.namespace, meta.name)
+    def _passed(self, version: str) -> None:
+        """Versions on the way through the beginning do not count: a watch that breaks there begins again."""
+        if self._initial is None:
+            self._version = version
+
+    def _take(self, raw: msgspec.Raw) -> None:
         try:
-            value = self._project(self._decoder.decode(raw))
+            wire = self._decoder.decode(raw)
         except msgspec.ValidationError:
             # One unreadable object must not stop the others; what was known of it stays.
-            log.exception("%s %s/%s cannot be read", self._resource.kind, *key)
-            return key
+            meta = _PLACED.decode(raw).metadata
+            log.exception("%s %s/%s cannot be read", self._resource.kind, meta.namespace, meta.name)
+            self._present((meta.namespace, meta.name))
+        else:
+            self._keep((wire.metadata.namespace, wire.metadata.name), wire)
+
+    def _present(self, key: Key) -> None:
+        if self._initial is not None:
+            self._initial.add(key)
+
+    def _keep(self, key: Key, wire: W) -> None:
+        self._present(key)
+        try:
+            value = self._project(wire)
+        except Exception:  # whatever a reader stumbles over, it is this object's alone
+            log.exception("%s %s/%s cannot be understood", self._resource.kind, *key)
+            return
         old = self._values.get(key)
         self._values[key] = value
         self._reindex(key, old, value)
         if old != value:
             self._on_change(old, value)
-        return key
+
+    def _forget(self, key: Key) -> None:
+        if self._initial is not None:
+            self._initial.discard(key)
+        self._remove(key)
 
     def _remove(self, key: Key) -> None:
         old = self._values.pop(key, None)
