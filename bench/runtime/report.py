@@ -75,6 +75,8 @@ def bounds(medians: dict[str, Measured], rounds: dict[str, list[Measured]]) -> l
     return [
         Bound("CPU per watch event, kubernetes-asyncio / ours", ratio(rounds, event, PEER, "ours"), 20, True),
         Bound("CPU per watch event, lightkube / ours", ratio(rounds, event, "lightkube", "ours"), 3, True),
+        Bound(f"the same beyond the transport, {PEER} / ours", beyond(rounds, event, PEER), 20, True),
+        Bound("the same beyond the transport, lightkube / ours", beyond(rounds, event, "lightkube"), 3, True),
         Bound("resident KB per cached pod", kept, 20, False),
         Bound("rate of creates, ours / bare", ratio(rounds, "rate", "ours", "bare"), 0.8, True),
     ]
@@ -84,6 +86,14 @@ def ratio(rounds: dict[str, list[Measured]], measure: str, name: str, other: str
     """The median of what each round says: other work on the machine comes and goes."""
     above, below = ([one[measure] for one in rounds[each] if measure in one] for each in (name, other))
     return float(statistics.median(mine / theirs for mine, theirs in zip(above, below, strict=True)))
+
+
+def beyond(rounds: dict[str, list[Measured]], measure: str, name: str) -> float:
+    """As `ratio` to ours, of what each costs beyond reading the bytes: what a library can do well."""
+    three = [[one[measure] for one in rounds[each] if measure in one] for each in (name, "ours", "bare")]
+    return float(
+        statistics.median((peer - bare) / (ours - bare) for peer, ours, bare in zip(*three, strict=True))
+    )
 
 
 def table(found: Measured) -> str:

@@ -1,7 +1,8 @@
-"""A small data-parallel program; DIE=1 lets rank 1 leave in the middle with code 3."""
+"""A small data-parallel program; DIE=1 lets rank 1 leave in the middle with code 3, WAIT=1 never ends it."""
 
 import hashlib
 import os
+import time
 
 import numpy as np
 import paddle
@@ -27,6 +28,8 @@ def main() -> None:
         optimizer.step()
         optimizer.clear_grad()
         print(f"step {step}/{STEPS} loss {float(loss):.4f}", flush=True)
+        while os.getenv("WAIT"):
+            time.sleep(1)
         if os.getenv("DIE") and rank == 1 and step == STEPS // 2:
             print("rank 1 dies on purpose", flush=True)
             os._exit(3)

@@ -1,12 +1,15 @@
 """Real training with real Paddle processes, through every layer, as a person would start it."""
 
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from statistics import mean
 
 import pytest
+
+from support.processes import wait_until
 
 pytestmark = [pytest.mark.paddle, pytest.mark.timeout(300)]
 
@@ -107,3 +110,25 @@ def test_a_worker_that_dies_fails_the_job_and_its_peers_are_stopped(
     )
     assert "rank 1 dies on purpose" in done.stdout
     assert not still_running(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_nothing_is_left_of_an_interrupted_job_whose_launchers_left_their_sessions(
+    collective_python: Path, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    """`launch` puts each trainer into a session of its own, so that no signal to a group reaches it."""
+    script = Path(__file__).parent / "collective.py"
+    job = tmp_path / "job.yaml"
+    command = "env, WAIT=1, python, -m, paddle.distributed.launch"
+    job.write_text(COLLECTIVE.format(name="waits", workers=2, command=command, script=script))
+    with (tmp_path / "out").open("wb") as out:
+        pdj = subprocess.Popen(
+            [PDJ, "run", job, "--python", collective_python], cwd=tmp_path, stdout=out, stderr=out
+        )
+    log = tmp_path / ".pdj/waits/0/worker-0.log"
+    wait_until(lambda: log.exists() and "step 1/" in log.read_text(), "the first step", within=100)
+    pdj.send_signal(number)
+    assert pdj.wait(60) == code
+    wait_until(lambda: not still_running(str(tmp_path)), "the end of everybody")
