@@ -62,7 +62,7 @@ def digest(requirements: Path) -> str:
 
 def build(target: Path, python: str, requirements: Path) -> None:
     """Under another name first: an interrupted build is never taken for a finished one."""
-    print(f"installing {requirements.stem} into {target} (once; about 600 MB)", file=sys.stderr, flush=True)
+    print(f"installing {requirements.stem} into {target} (once)", file=sys.stderr, flush=True)
     shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     run(python, "-m", "venv", str(target))

@@ -473,8 +473,9 @@ async def test_a_log_of_an_earlier_pod_of_that_name_is_begun_anew(bench: Bench) 
 async def test_stopping_asks_everything_that_runs_to_end(bench: Bench) -> None:
     await bench.pod(TOLD, name="one")
     await bench.pod(TOLD, name="two")
-    await bench.says("ready", "one")
-    await bench.says("ready", "two")
+    for name in ("one", "two"):
+        await bench.says("ready", name)
+        await bench.phase("Running", name)
     await bench.node.stop_processes(most=BOUND)
     assert bench.living == []
     assert bench.log("one") == bench.log("two") == "ready\ntold\n"
@@ -484,6 +485,7 @@ async def test_stopping_asks_everything_that_runs_to_end(bench: Bench) -> None:
 async def test_stopping_without_patience_kills(bench: Bench) -> None:
     await bench.pod(TOLD)
     await bench.says("ready")
+    await bench.phase("Running")
     await bench.node.stop_processes(most=0)
     assert bench.living == []
     assert bench.log() == "ready\n"

@@ -30,11 +30,12 @@ class Node:
 
     async def stop_processes(self, *, most: float) -> None:
         """SIGTERM to everything, SIGKILL after the grace period; what has not begun does not begin."""
-        for life, task in self._lives.values():
-            if life.process is None:
-                task.cancel()
+        beginning = [task for life, task in self._lives.values() if life.process is None]
         processes = [life.process for life, _ in self._lives.values() if life.process]
-        await asyncio.gather(*(process.stop(most) for process in processes))
+        for task in beginning:
+            task.cancel()
+        stops = (process.stop(most) for process in processes)
+        await asyncio.gather(*stops, *beginning, return_exceptions=True)
 
     def _on_change(self, old: Pod | None, new: Pod | None) -> None:
         if old and (new is None or new.metadata.uid != old.metadata.uid):

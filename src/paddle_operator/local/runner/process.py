@@ -3,10 +3,14 @@
 import asyncio
 import contextlib
 import sys
+from collections.abc import Awaitable
 from pathlib import Path
+from typing import TypeVar
 
 from paddle_operator.local.runner import supervisor
 from paddle_operator.local.runner.command import Command
+
+T = TypeVar("T")
 
 LOG_END_BYTES, LOG_END_LINES = 2048, 80  # what the kubelet keeps of a log as termination message
 
@@ -22,7 +26,7 @@ class Process:
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            await (await starting).kill()
+            await (await to_the_end(starting)).kill()
             raise
 
     @classmethod
@@ -61,12 +65,28 @@ class Process:
         return await self.kill()
 
     async def kill(self) -> int:
+        """Nobody who is told to stop may stop here: what was started would be left to itself."""
         if self._process.stdin:
             self._process.stdin.close()
-        return await self.wait()
+        return await to_the_end(self.wait())
 
     def log_end(self) -> str:
         with self._log.open("rb") as file:
             file.seek(max(0, self._log.stat().st_size - LOG_END_BYTES))
             text = file.read().decode(errors="replace")
         return "".join(text.splitlines(keepends=True)[-LOG_END_LINES:])
+
+
+async def to_the_end(work: Awaitable[T]) -> T:
+    """Waits for it whatever happens; a cancellation that comes meanwhile is passed on afterwards."""
+    task, cancelled = asyncio.ensure_future(work), False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError
+    return task.result()
