@@ -11,7 +11,7 @@ from typing import Any
 
 from paddle_operator.kube.bulk import Limiter, Work, all_of
 from paddle_operator.kube.client import Client
-from paddle_operator.kube.errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
+from paddle_operator.kube.errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound, Replaced
 from paddle_operator.kube.expectations import Expectations
 from paddle_operator.kube.resources import CONFIG_MAPS, PODS, Resource
 from paddle_operator.plan.model import Plan, PodPatch, PodView
@@ -74,9 +74,12 @@ class Actor:
             )
 
     async def _patch(self, patch: PodPatch, owner: Owner) -> None:
+        metadata = {**patch.body.get("metadata", {}), "uid": patch.pod.uid}  # this pod, no later one
         try:
-            await self._client.patch(PODS, owner.namespace, patch.pod.name, patch.body)
-        except NotFound:
+            await self._client.patch(
+                PODS, owner.namespace, patch.pod.name, {**patch.body, "metadata": metadata}
+            )
+        except (NotFound, Replaced):
             return
 
     async def _remove(self, pod: PodView, owner: Owner) -> None:
