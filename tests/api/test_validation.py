@@ -195,6 +195,7 @@ def test_with_gloo_takes_nothing_else(gloo: int) -> None:
     ]
 
 
+@pytest.mark.defect("upstream-21")
 @pytest.mark.parametrize(("replicas", "longest"), [(1, 54), (10, 54), (11, 53), (101, 52), (0, 54)])
 def test_the_longest_name_leaves_room_for_the_largest_index(replicas: int, longest: int) -> None:
     spec = {"worker": role(replicas), "ps": role(1)}

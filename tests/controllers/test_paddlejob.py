@@ -34,6 +34,7 @@ def test_a_ps_job_runs_to_completed_and_its_servers_are_stopped() -> None:
     virtual_time.run(main())
 
 
+@pytest.mark.defect("peer-6")
 def test_nobody_runs_before_the_config_map_is_there() -> None:
     async def main() -> None:
         world = World()
@@ -50,6 +51,8 @@ def test_nobody_runs_before_the_config_map_is_there() -> None:
     virtual_time.run(main())
 
 
+@pytest.mark.defect("upstream-25")
+@pytest.mark.defect("peer-7")
 @pytest.mark.parametrize(("spec", "members"), [({"ps": 2}, 4), ({"worker": 16}, 16)])
 def test_a_job_of_n_pods_costs_at_most_2n_and_6_writes(spec: dict[str, Any], members: int) -> None:
     """Not counting server stops, clean-up and the counters written once a second."""
@@ -68,6 +71,7 @@ def test_a_job_of_n_pods_costs_at_most_2n_and_6_writes(spec: dict[str, Any], mem
     virtual_time.run(main())
 
 
+@pytest.mark.defect("peer-5")
 def test_an_unchanged_job_costs_no_request() -> None:
     async def main() -> None:
         world = World(run_for=10_000.0)
@@ -88,6 +92,7 @@ def test_an_unchanged_job_costs_no_request() -> None:
     virtual_time.run(main())
 
 
+@pytest.mark.defect("peer-2")
 @pytest.mark.defect("upstream-1")
 @pytest.mark.parametrize(
     "worker",
@@ -193,6 +198,7 @@ def test_a_pod_deleted_before_the_release_is_made_again() -> None:
     virtual_time.run(main())
 
 
+@pytest.mark.defect("peer-8")
 def test_a_field_that_has_no_effect_yet_is_named_in_an_event_once() -> None:
     async def main() -> None:
         world = World()

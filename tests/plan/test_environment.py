@@ -27,6 +27,7 @@ def test_a_server_list_is_in_the_order_of_indexes() -> None:
     assert told(job(ps=12, worker=1))["PADDLE_PSERVERS_IP_PORT_LIST"] == want
 
 
+@pytest.mark.defect("peer-10")
 def test_ps_members_know_servers_and_trainers() -> None:
     env = told(job(ps=2, worker=2))
     assert env == {

@@ -36,6 +36,7 @@ def test_a_job_of_servers_alone_is_complete_when_they_are() -> None:
     assert verdict.phase is Phase.COMPLETED
 
 
+@pytest.mark.defect("upstream-30")
 def test_a_failed_member_fails_the_job_and_is_named_with_container_code_and_log() -> None:
     verdict = judge(job(), seen(pod("worker-0"), failed("worker-1", 3)))
     assert verdict is not None

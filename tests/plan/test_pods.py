@@ -3,6 +3,8 @@
 import copy
 from typing import Any
 
+import pytest
+
 from paddle_operator.api.validation import stored_job
 from paddle_operator.api.words import RoleName
 from paddle_operator.plan.model import Job, Member
@@ -29,6 +31,7 @@ def container(**fields: Any) -> dict[str, Any]:
     return {"name": "paddle", "image": "img:1", **fields}
 
 
+@pytest.mark.defect("upstream-32")
 def test_upstreams_names_and_labels_are_kept() -> None:
     meta = built(job(ps=1), "ps-0")["metadata"]
     assert meta["name"] == "demo-ps-0"

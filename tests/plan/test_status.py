@@ -22,6 +22,7 @@ def conditions(status: PaddleJobStatus) -> dict[str, str]:
     return {one.type: one.status for one in status.conditions}
 
 
+@pytest.mark.defect("upstream-24")
 @pytest.mark.parametrize(
     ("pods", "want"),
     [
