@@ -154,7 +154,10 @@ def test_what_cannot_be_started_fails_the_job_with_the_reason(
 
 
 def test_members_learn_each_others_addresses(start: Start) -> None:
-    run = start(ps=shell_role(1, f"env; {ENDLESS}"), worker=shell_role(2, "env"), withGloo=1)
+    until_served = "env; while [ ! -e served ]; do sleep 0.02; done"
+    run = start(
+        ps=shell_role(1, f"env; touch served; {ENDLESS}"), worker=shell_role(2, until_served), withGloo=1
+    )
     assert run.result().code == 0
     one, two = environment(run, "worker-0"), environment(run, "worker-1")
     server = environment(run, "ps-0")

@@ -49,6 +49,12 @@ def write_job(folder: Path, name: str = "demo", **spec: Any) -> Path:
     return path
 
 
+def _as_from_a_terminal() -> None:
+    """Whoever runs the tests may ignore signals, as `nohup` does, and children would ignore them too."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Run:
     """A running `pdj`. As a context it leaves no process behind, whatever the test found."""
 
@@ -64,6 +70,7 @@ class Run:
                 stderr=err,
                 env={**os.environ, **(env or {}), "MARKER": self.marker},
                 start_new_session=True,
+                preexec_fn=_as_from_a_terminal,  # noqa: PLW1509 - no threads here
             )
 
     def __enter__(self) -> Self:

@@ -53,14 +53,20 @@ def _start(argv: list[str]) -> int:
         return pid
     try:
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores the last two
-            signal.signal(number, signal.SIG_DFL)
+        _listen_to_all_signals()
         os.setsid()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.execvp(argv[0], argv)
     except OSError as error:
         os.write(2, f"exec {argv[0]}: {error.strerror}\n".encode())
     os._exit(127)
+
+
+def _listen_to_all_signals() -> None:
+    """As a container begins: whoever started us, `nohup` or Python itself, may ignore some."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _reap(first: int) -> int | None:
