@@ -38,7 +38,7 @@ class Actor:
         """
         changes: list[Work] = [partial(self._remove, pod, owner) for pod in plan.delete_pods]
         changes += [partial(self._patch, patch, owner) for patch in plan.patch_pods]
-        creates: list[Work] = [partial(self._create_pod, pod, owner) for pod in plan.create_pods]
+        creates: list[Work] = [partial(self._create, PODS, pod, owner) for pod in plan.create_pods]
         if plan.create_config_map:
             creates.append(partial(self._create, CONFIG_MAPS, plan.create_config_map, owner))
         outcomes = await asyncio.gather(
@@ -47,17 +47,16 @@ class Actor:
         )
         return [failure for outcome in outcomes for failure in outcome.failures]
 
-    async def _create_pod(self, pod: dict[str, Any], owner: Owner) -> None:
-        name = pod["metadata"]["name"]
+    async def _create(self, resource: Resource, body: dict[str, Any], owner: Owner) -> None:
+        name = body["metadata"]["name"]
         self._expect.expect_create(owner.uid, name)
         try:
-            await self._create(PODS, pod, owner)
+            await self._ensure(resource, name, body, owner)
         except BaseException:
             self._expect.appeared(owner.uid, name)
             raise
 
-    async def _create(self, resource: Resource, body: dict[str, Any], owner: Owner) -> None:
-        name = body["metadata"]["name"]
+    async def _ensure(self, resource: Resource, name: str, body: dict[str, Any], owner: Owner) -> None:
         try:
             await self._client.create(resource, owner.namespace, body)
         except AlreadyExists:

@@ -110,12 +110,12 @@ class PaddleJobController:
         return Plan(status=status, delete_pods=live)
 
     def _observe(self, job: Job, pods: Iterable[PodView]) -> Observed:
-        members = set(job.members())
-        config = self._configs.get(job.namespace, config_map_name(job.name))
+        members, name = set(job.members()), config_map_name(job.name)
+        config, creating = self._configs.get(job.namespace, name), self._expect.creating(job.uid)
         return Observed(
             pods={pod.member: pod for pod in pods if pod.member in members},
-            config_map=config is not None and config.owner == job.uid,
-            creating=self._expect.creating(job.uid),
+            config_map=name in creating or (config is not None and config.owner == job.uid),
+            creating=creating,
             removing=self._expect.removing(job.uid),
         )
 
@@ -177,6 +177,8 @@ class PaddleJobController:
             self._owner_changed(new.owner, Priority.ENDING if over else Priority.PROGRESS)
 
     def _config_changed(self, old: ConfigMapView | None, new: ConfigMapView | None) -> None:
+        if new:
+            self._expect.appeared(new.owner, new.name)
         for value in (old, new):
             if value:
                 self._owner_changed(value.owner, Priority.PROGRESS)
