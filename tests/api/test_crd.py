@@ -11,13 +11,13 @@ import pytest
 import yaml
 from msgspec import inspect
 
-from api.structural import misfits
 from paddle_operator.api.crd import crd_v1, crd_v1beta1, files, main, stale, write
 from paddle_operator.api.paddlejob import PaddleJobSpec, PaddleJobStatus
 from paddle_operator.api.rules import RULES
 from paddle_operator.api.validation import parse_job
 from paddle_operator.api.words import CleanPodPolicy, Intranet, Phase
 from support.bad_objects import BAD_OBJECTS, Bad, By
+from support.structural import misfits
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((Path(__file__).parent / "examples").glob("*.yaml"))
