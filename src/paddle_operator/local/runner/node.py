@@ -34,8 +34,9 @@ class Node:
         processes = [life.process for life, _ in self._lives.values() if life.process]
         for task in beginning:
             task.cancel()
-        stops = (process.stop(most) for process in processes)
-        await asyncio.gather(*stops, *beginning, return_exceptions=True)
+        await asyncio.gather(*(process.stop(most) for process in processes))
+        if beginning:
+            await asyncio.wait(beginning)  # how each of them ended is told by `_over`
 
     def _on_change(self, old: Pod | None, new: Pod | None) -> None:
         if old and (new is None or new.metadata.uid != old.metadata.uid):
