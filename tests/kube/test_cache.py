@@ -12,31 +12,12 @@ import pytest
 from paddle_operator.kube.cache import Informer, Lines
 from paddle_operator.kube.client import Client, Object
 from paddle_operator.kube.errors import TransportError
-from paddle_operator.kube.objects import ObjectMeta, OwnerReference, Wire
+from paddle_operator.kube.objects import ObjectMeta, OwnerReference
 from paddle_operator.kube.transport import Request, Response, Transport
 from support import virtual_time
 from support.api import NS, PATIENCE, WIDGETS, Api, widget
 from support.faults import Fault, Faulty
-
-
-class Spec(Wire, frozen=True):
-    size: int = 0
-
-
-class WidgetWire(Wire, frozen=True):
-    metadata: ObjectMeta
-    spec: Spec = Spec()
-
-
-@dataclass(frozen=True)
-class View:
-    name: str
-    uid: str
-    size: int
-
-
-def view(wire: WidgetWire) -> View:
-    return View(wire.metadata.name, wire.metadata.uid, wire.spec.size)
+from support.widgets import View, WidgetWire, view
 
 
 class Cache:

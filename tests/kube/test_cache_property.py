@@ -9,27 +9,10 @@ from hypothesis import strategies as st
 from paddle_operator.kube.cache import Informer
 from paddle_operator.kube.client import Client, Object
 from paddle_operator.kube.errors import AlreadyExists, NotFound
-from paddle_operator.kube.objects import ObjectMeta as Meta
-from paddle_operator.kube.objects import Wire
 from support import virtual_time
 from support.api import WIDGETS, Api, widget
 from support.faults import Fault, Faulty, Trouble
-
-
-class Spec(Wire, frozen=True):
-    size: int = 0
-
-
-class WidgetWire(Wire, frozen=True):
-    metadata: Meta
-    spec: Spec = Spec()
-
-
-@dataclass(frozen=True)
-class View:
-    name: str
-    uid: str
-    size: int
+from support.widgets import View, WidgetWire, view
 
 
 @dataclass
@@ -97,7 +80,7 @@ async def follow(script: list[tuple[object, ...]], piece: int, *, old: bool) -> 
         Client(transport),
         WIDGETS,
         wire=WidgetWire,
-        project=lambda wire: View(wire.metadata.name, wire.metadata.uid, wire.spec.size),
+        project=view,
         on_change=follower.hear,
         selector="app=x",
         indexes={"size": lambda one: one.size},
